@@ -1,0 +1,246 @@
+//! Batches: rows of token ids, padded to one width.
+//!
+//! Source rows are the tokens of the source and then `END`; target rows are the tokens of the target
+//! and then `END`. The `START` that the decoder reads first is put there by the model.
+
+use crate::DataError;
+use crate::tokens::{END, PAD};
+use serde::{Deserialize, Serialize};
+
+/// Rows of different lengths, padded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Padded {
+    /// `rows × width` ids, row after row; `PAD` after the end of each.
+    pub ids: Vec<u32>,
+    /// How many ids of each row are not padding.
+    pub lengths: Vec<usize>,
+    /// Number of rows.
+    pub rows: usize,
+    /// Length of the longest row.
+    pub width: usize,
+}
+
+impl Padded {
+    /// Pads the rows with `PAD` to the longest.
+    pub fn new<R: AsRef<[u32]>>(rows: &[R]) -> Self {
+        Self::ended(rows, None)
+    }
+
+    /// The same, with an id put at the end of each row.
+    fn ended<R: AsRef<[u32]>>(rows: &[R], end: Option<u32>) -> Self {
+        let lengths: Vec<usize> =
+            rows.iter().map(|row| row.as_ref().len() + usize::from(end.is_some())).collect();
+        let width = lengths.iter().copied().max().unwrap_or(0);
+        let mut ids = Vec::with_capacity(rows.len() * width);
+        for (number, row) in rows.iter().enumerate() {
+            ids.extend_from_slice(row.as_ref());
+            ids.extend(end);
+            ids.resize((number + 1) * width, PAD);
+        }
+        Self { ids, lengths, rows: rows.len(), width }
+    }
+
+    /// A row without its padding.
+    pub fn row(&self, row: usize) -> &[u32] {
+        let start = row * self.width;
+        &self.ids[start..start + self.lengths[row]]
+    }
+
+    /// How many ids are not padding.
+    pub fn tokens(&self) -> usize {
+        self.lengths.iter().sum()
+    }
+}
+
+/// Examples that are computed together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Sources, with `END` at the end of each.
+    pub source: Padded,
+    /// Targets without `START`, with `END` at the end of each.
+    pub target: Padded,
+    /// The number of each row's example, within the pass or the input.
+    pub indices: Vec<u64>,
+}
+
+/// An example as tokens, without `END`, and its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Encoded {
+    pub(crate) index: u64,
+    pub(crate) source: Vec<u32>,
+    pub(crate) target: Vec<u32>,
+}
+
+impl Encoded {
+    /// The longer side, with its `END`.
+    fn width(&self) -> usize {
+        self.source.len().max(self.target.len()) + 1
+    }
+}
+
+/// How large a batch may be. With both limits given, both hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The most tokens, padding included: rows times the wider of source and target.
+    pub batch_tokens: Option<usize>,
+    /// The most rows.
+    pub batch_examples: Option<usize>,
+}
+
+impl Limits {
+    /// So many tokens at most.
+    pub fn tokens(batch_tokens: usize) -> Self {
+        Self { batch_tokens: Some(batch_tokens), batch_examples: None }
+    }
+
+    /// So many rows at most.
+    pub fn examples(batch_examples: usize) -> Self {
+        Self { batch_tokens: None, batch_examples: Some(batch_examples) }
+    }
+
+    /// Refuses limits that no batch, or every batch, meets.
+    pub fn validate(&self) -> Result<(), DataError> {
+        let wrong = |key: &str, problem: &str| {
+            Err(DataError::Config { key: key.to_owned(), problem: problem.to_owned() })
+        };
+        match (self.batch_tokens, self.batch_examples) {
+            (Some(0), _) => wrong("batch_tokens", "0 holds nothing; write 4096, for instance"),
+            (_, Some(0)) => wrong("batch_examples", "0 holds nothing; write 64, for instance"),
+            (None, None) => wrong(
+                "batch_tokens",
+                "a batch needs a limit; write `batch_tokens = 4096` or `batch_examples = 64`",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn allow(&self, rows: usize, width: usize) -> bool {
+        self.batch_tokens.is_none_or(|most| rows * width <= most)
+            && self.batch_examples.is_none_or(|most| rows <= most)
+    }
+}
+
+impl Batch {
+    pub(crate) fn new(examples: &[Encoded]) -> Self {
+        let sources: Vec<&[u32]> = examples.iter().map(|example| example.source.as_slice()).collect();
+        let targets: Vec<&[u32]> = examples.iter().map(|example| example.target.as_slice()).collect();
+        Self {
+            source: Padded::ended(&sources, Some(END)),
+            target: Padded::ended(&targets, Some(END)),
+            indices: examples.iter().map(|example| example.index).collect(),
+        }
+    }
+
+    /// How many examples there are.
+    pub fn rows(&self) -> usize {
+        self.indices.len()
+    }
+}
+
+/// Sorts examples by length, those of one length staying in order, and cuts them into batches.
+/// An example that exceeds the limits alone gets a batch of its own.
+pub(crate) fn bucketed(mut examples: Vec<Encoded>, limits: &Limits) -> Vec<Vec<Encoded>> {
+    examples.sort_by_key(|example| (example.width(), example.target.len(), example.source.len()));
+    let mut batches: Vec<Vec<Encoded>> = Vec::new();
+    for example in examples {
+        // Sorted, so the newest example is the widest of its batch.
+        match batches.last_mut() {
+            Some(batch) if limits.allow(batch.len() + 1, example.width()) => batch.push(example),
+            _ => batches.push(vec![example]),
+        }
+    }
+    batches
+}
+
+/// Batches of examples of similar length, for validation and prediction. `examples` are the tokens of
+/// source and target without `END`; for prediction the targets are empty. Every example is in exactly
+/// one batch, and [`Batch::indices`] tells which: see [`in_input_order`].
+pub fn evaluation_batches(
+    examples: &[(Vec<u32>, Vec<u32>)],
+    limits: &Limits,
+) -> Result<Vec<Batch>, DataError> {
+    limits.validate()?;
+    let encoded = examples
+        .iter()
+        .zip(0..)
+        .map(|((source, target), index)| Encoded { index, source: source.clone(), target: target.clone() })
+        .collect();
+    Ok(bucketed(encoded, limits).iter().map(|batch| Batch::new(batch)).collect())
+}
+
+/// Puts what was computed for the rows of batches back into the order of the input. `results` pairs
+/// each row's index, as in [`Batch::indices`], with what was computed for it.
+pub fn in_input_order<T>(results: impl IntoIterator<Item = (u64, T)>) -> Vec<T> {
+    let mut results: Vec<_> = results.into_iter().collect();
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn rows_end_and_are_padded() {
+        let examples = [(vec![5, 6, 7], vec![8]), (vec![9], vec![])];
+        let batches = evaluation_batches(&examples, &Limits::examples(2)).unwrap();
+        assert_eq!(batches.len(), 1);
+        let batch = &batches[0];
+        assert_eq!(batch.indices, [1, 0]);
+        assert_eq!(batch.source.ids, [9, END, PAD, PAD, 5, 6, 7, END]);
+        assert_eq!(batch.source.lengths, [2, 4]);
+        assert_eq!(batch.target.ids, [END, PAD, 8, END]);
+        assert_eq!((batch.target.rows, batch.target.width), (2, 2));
+        assert_eq!(batch.source.row(0), [9, END]);
+        assert_eq!(batch.source.tokens(), 6);
+    }
+
+    #[test]
+    fn limits_that_make_no_sense_are_refused() {
+        for (limits, key) in [
+            (Limits::tokens(0), "`batch_tokens`: 0 holds"),
+            (Limits::examples(0), "`batch_examples`"),
+            (Limits { batch_tokens: None, batch_examples: None }, "needs a limit"),
+        ] {
+            let error = evaluation_batches(&[], &limits).unwrap_err().to_string();
+            assert!(error.contains(key), "{error}");
+        }
+    }
+
+    #[test]
+    fn padding_nothing_is_empty() {
+        let none = Padded::new::<Vec<u32>>(&[]);
+        assert_eq!((none.rows, none.width, none.ids.len()), (0, 0, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn every_example_is_in_one_batch_within_the_limits(
+            lengths in prop::collection::vec((0usize..20, 0usize..20), 0..60),
+            tokens in prop::option::of(1usize..100),
+            rows in prop::option::of(1usize..9),
+        ) {
+            prop_assume!(tokens.is_some() || rows.is_some());
+            let limits = Limits { batch_tokens: tokens, batch_examples: rows };
+            let examples: Vec<_> = lengths
+                .iter()
+                .enumerate()
+                .map(|(i, (s, t))| (vec![10 + i as u32; *s], vec![500 + i as u32; *t]))
+                .collect();
+            let batches = evaluation_batches(&examples, &limits).unwrap();
+            for batch in &batches {
+                let width = batch.source.width.max(batch.target.width);
+                prop_assert!(limits.allow(batch.rows(), width) || batch.rows() == 1);
+            }
+            let rows = batches.iter().flat_map(|batch| {
+                (0..batch.rows()).map(|row| {
+                    let (source, target) = (batch.source.row(row), batch.target.row(row));
+                    let whole = [source, target].map(|side| side.strip_suffix(&[END]).unwrap().to_vec());
+                    (batch.indices[row], (whole[0].clone(), whole[1].clone()))
+                })
+            });
+            prop_assert_eq!(in_input_order(rows), examples);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! The `[data]` table of a configuration.
+//!
+//! ```toml
+//! [data]
+//! train = { source = "train.en", target = "train.de" }        # two aligned files
+//! valid = { tsv = "dev.tsv", columns = [0, 1] }                # columns may be left out
+//! test = { jsonl = "test.jsonl", keys = ["source", "target"] } # keys may be left out
+//! # train = { text = "book.txt" }                              # a language model
+//! skip_bad = false
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{FileCorpus, Side};
+use crate::DataError;
+use crate::builtin::{self, Builtin, LengthRange};
+
+/// The `[data]` table, as written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DataConfig {
+    /// What to fit the parameters to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train: Option<FilesConfig>,
+    /// What to choose the best checkpoint by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid: Option<FilesConfig>,
+    /// What to report figures on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<FilesConfig>,
+    /// A built-in task instead of files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub builtin: Option<String>,
+    /// Shortest example of the built-in task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_length: Option<usize>,
+    /// Longest example of the built-in task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<usize>,
+    /// How many training examples the built-in task makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub examples: Option<u64>,
+    /// Pass over lines that cannot be used, and count them, instead of stopping at the first.
+    pub skip_bad: bool,
+    /// The side that a language model learns; the target if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+}
+
+/// The files of one part of the data, as written. [`FilesConfig::resolve`] says what they amount to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FilesConfig {
+    /// Source side of two aligned files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<PathBuf>,
+    /// Target side of two aligned files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<PathBuf>,
+    /// A file of columns separated by tabs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tsv: Option<PathBuf>,
+    /// The columns of source and target, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<[usize; 2]>,
+    /// A file of JSON objects, one per line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jsonl: Option<PathBuf>,
+    /// The keys of source and target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys: Option<[String; 2]>,
+    /// A file of text for a language model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<PathBuf>,
+}
+
+/// Where the examples come from, with every path resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataSource {
+    /// A task that makes its own examples.
+    Builtin {
+        /// The task.
+        task: Builtin,
+        /// How many training examples, if given.
+        examples: Option<u64>,
+    },
+    /// Files.
+    Files {
+        /// What to fit the parameters to.
+        train: Files,
+        /// What to choose the best checkpoint by.
+        valid: Option<Files>,
+        /// What to report figures on.
+        test: Option<Files>,
+        /// Whether to pass over bad lines.
+        skip_bad: bool,
+    },
+}
+
+/// The files of one corpus.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Files {
+    /// Two aligned files.
+    Parallel {
+        /// The source side.
+        source: PathBuf,
+        /// The target side.
+        target: PathBuf,
+    },
+    /// Columns separated by tabs.
+    Tsv {
+        /// The file.
+        path: PathBuf,
+        /// Source and target, counted from 0.
+        columns: [usize; 2],
+    },
+    /// JSON objects, one per line.
+    Jsonl {
+        /// The file.
+        path: PathBuf,
+        /// Source and target.
+        keys: [String; 2],
+    },
+    /// Text for a language model.
+    Single {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl DataConfig {
+    fn builtin_source(&self, name: &str) -> Result<DataSource, DataError> {
+        let usual = LengthRange::default();
+        let lengths = LengthRange {
+            min: self.min_length.unwrap_or(usual.min.min(self.max_length.unwrap_or(usual.min))),
+            max: self.max_length.unwrap_or(usual.max.max(self.min_length.unwrap_or(usual.max))),
+        };
+        let task = Builtin::named(name, lengths).map_err(|error| DataError::Config {
+            key: match error {
+                builtin::Error::Lengths { .. } => "data.max_length".into(),
+                _ => "data.builtin".into(),
+            },
+            problem: error.to_string(),
+        })?;
+        let given = [("data.min_length", self.min_length), ("data.max_length", self.max_length)];
+        if let (false, Some((key, _))) =
+            (matches!(task, Builtin::Symbols(_)), given.iter().find(|(_, length)| length.is_some()))
+        {
+            return refuse(key, "belongs to copy, reverse and sort; remove it");
+        }
+        Ok(DataSource::Builtin { task, examples: self.examples })
+    }
+
+    /// What the table amounts to. Relative paths start at `base`, the folder of the configuration file.
+    pub fn resolve(&self, base: &Path) -> Result<DataSource, DataError> {
+        if let Some(name) = &self.builtin {
+            for (key, given) in
+                [("data.train", &self.train), ("data.valid", &self.valid), ("data.test", &self.test)]
+            {
+                if given.is_some() {
+                    return refuse(key, "files and `builtin` exclude each other; remove one of them");
+                }
+            }
+            return self.builtin_source(name);
+        }
+        for (key, given) in [
+            ("data.min_length", self.min_length.is_some()),
+            ("data.max_length", self.max_length.is_some()),
+            ("data.examples", self.examples.is_some()),
+        ] {
+            if given {
+                return refuse(
+                    key,
+                    "belongs to a built-in task; remove it, or write `builtin = \"phrases\"`",
+                );
+            }
+        }
+        let Some(train) = &self.train else {
+            let remedy = "is missing; write `train = { source = \"train.en\", target = \"train.de\" }` \
+                          or `builtin = \"phrases\"`";
+            return refuse("data.train", remedy);
+        };
+        let part = |key: &str, files: &Option<FilesConfig>| {
+            files.as_ref().map(|files| files.resolve(key, base)).transpose()
+        };
+        Ok(DataSource::Files {
+            train: train.resolve("data.train", base)?,
+            valid: part("data.valid", &self.valid)?,
+            test: part("data.test", &self.test)?,
+            skip_bad: self.skip_bad,
+        })
+    }
+}
+
+impl FilesConfig {
+    /// Which kind of corpus is meant. `key` is where this stands in the configuration, for messages;
+    /// relative paths start at `base`.
+    pub fn resolve(&self, key: &str, base: &Path) -> Result<Files, DataError> {
+        let files = match self {
+            Self {
+                source: Some(source), target: Some(target), tsv: None, jsonl: None, text: None, ..
+            } => Files::Parallel { source: base.join(source), target: base.join(target) },
+            Self { tsv: Some(path), source: None, target: None, jsonl: None, text: None, .. } => {
+                Files::Tsv { path: base.join(path), columns: self.columns.unwrap_or([0, 1]) }
+            }
+            Self { jsonl: Some(path), source: None, target: None, tsv: None, text: None, .. } => {
+                let keys = self.keys.clone().unwrap_or_else(|| ["source".into(), "target".into()]);
+                Files::Jsonl { path: base.join(path), keys }
+            }
+            Self { text: Some(path), source: None, target: None, tsv: None, jsonl: None, .. } => {
+                Files::Single { path: base.join(path) }
+            }
+            Self { source: Some(_), target: None, .. } => {
+                return refuse(
+                    key,
+                    "`source` without `target`; add `target = \"…\"`, the file of its translations",
+                );
+            }
+            Self { source: None, target: Some(_), .. } => {
+                return refuse(
+                    key,
+                    "`target` without `source`; add `source = \"…\"`, or write `text` for a language model",
+                );
+            }
+            _ => {
+                return refuse(key, "write exactly one of `source` with `target`, `tsv`, `jsonl` or `text`");
+            }
+        };
+        if self.columns.is_some() && !matches!(files, Files::Tsv { .. }) {
+            return refuse(key, "`columns` goes with `tsv` only; remove it");
+        }
+        if self.keys.is_some() && !matches!(files, Files::Jsonl { .. }) {
+            return refuse(key, "`keys` goes with `jsonl` only; remove it");
+        }
+        Ok(files)
+    }
+}
+
+impl Files {
+    /// Opens the corpus at its start.
+    pub fn open(&self, skip_bad: bool) -> Result<FileCorpus, DataError> {
+        match self {
+            Self::Parallel { source, target } => FileCorpus::parallel(source, target, skip_bad),
+            Self::Tsv { path, columns } => FileCorpus::tsv(path, *columns, skip_bad),
+            Self::Jsonl { path, keys } => FileCorpus::jsonl(path, keys.clone(), skip_bad),
+            Self::Single { path } => FileCorpus::single(path, skip_bad),
+        }
+    }
+}
+
+fn refuse<T>(key: &str, problem: &str) -> Result<T, DataError> {
+    Err(DataError::Config { key: key.to_owned(), problem: problem.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(text: &str) -> Result<DataSource, String> {
+        let config: DataConfig = toml::from_str(text).map_err(|error| error.to_string())?;
+        config.resolve(Path::new("/base")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_kind_of_files_resolves_against_the_base() {
+        let source = resolve(
+            "train = { source = \"a\", target = \"/b\" }\nvalid = { tsv = \"c\" }\n\
+             test = { jsonl = \"d\", keys = [\"q\", \"a\"] }\nskip_bad = true",
+        );
+        assert_eq!(
+            source.unwrap(),
+            DataSource::Files {
+                train: Files::Parallel { source: "/base/a".into(), target: "/b".into() },
+                valid: Some(Files::Tsv { path: "/base/c".into(), columns: [0, 1] }),
+                test: Some(Files::Jsonl { path: "/base/d".into(), keys: ["q".into(), "a".into()] }),
+                skip_bad: true,
+            }
+        );
+        assert!(matches!(
+            resolve("train = { text = \"a\" }").unwrap(),
+            DataSource::Files { train: Files::Single { path }, .. } if path == Path::new("/base/a")
+        ));
+        assert_eq!(
+            resolve("builtin = \"copy\"\nmin_length = 2\nexamples = 9").unwrap(),
+            DataSource::Builtin {
+                task: Builtin::named("copy", LengthRange { min: 2, max: 12 }).unwrap(),
+                examples: Some(9)
+            }
+        );
+    }
+
+    #[test]
+    fn combinations_that_make_no_sense_name_the_remedy() {
+        for (text, remedy) in [
+            ("", "`data.train`: is missing; write `train ="),
+            ("train = {}", "`data.train`: write exactly one of"),
+            ("train = { source = \"a\" }", "add `target"),
+            ("train = { target = \"a\" }", "add `source"),
+            ("train = { tsv = \"a\", jsonl = \"b\" }", "exactly one of"),
+            ("train = { source = \"a\", target = \"b\", text = \"c\" }", "exactly one of"),
+            ("train = { text = \"a\", columns = [0, 1] }", "`columns` goes with `tsv`"),
+            ("train = { tsv = \"a\", keys = [\"a\", \"b\"] }", "`keys` goes with `jsonl`"),
+            ("train = { text = \"a\" }\nvalid = {}", "`data.valid`"),
+            ("train = { text = \"a\" }\nexamples = 3", "`data.examples`: belongs to a built-in"),
+            ("train = { text = \"a\" }\nbuiltin = \"copy\"", "exclude each other"),
+            ("builtin = \"copy\"\nmin_length = 3\nmax_length = 2", "must be 1 ≤ min ≤ max"),
+            ("train = { sauce = \"a\" }", "unknown field `sauce`"),
+            ("train = { tsv = \"a\", columns = [0] }", "columns = [0]"),
+        ] {
+            let message = resolve(text).unwrap_err();
+            assert!(message.contains(remedy), "{text}: {message}");
+        }
+    }
+}

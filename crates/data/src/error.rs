@@ -1,0 +1,188 @@
+//! Everything that can go wrong between a file and a batch. A message names the file, the line and
+//! the remedy.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::tokens::Kind;
+
+/// What went wrong with the data.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// A file cannot be opened or read.
+    #[error("{}: cannot be read: {error}; check the path, its permissions and that the file is whole", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+
+    /// A folder stands where a file is wanted.
+    #[error("{}: is a folder; name the file inside it", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+
+    /// A line of a corpus cannot be used.
+    #[error("{}, line {line}: {problem}, or set `skip_bad = true` to pass over such lines", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from one.
+        line: u64,
+        /// What is wrong with it.
+        problem: LineProblem,
+    },
+
+    /// One of two aligned files ends before the other.
+    #[error(
+        "{} has no line {line}, but {} goes on; line n of one must belong to line n of the other: \
+         check which lines are missing, or set `skip_bad = true` to leave the surplus lines out",
+        ended.display(), longer.display()
+    )]
+    Uneven {
+        /// The shorter file.
+        ended: PathBuf,
+        /// The longer file.
+        longer: PathBuf,
+        /// The first line that the shorter file lacks, counted from one.
+        line: u64,
+    },
+
+    /// A saved position is not one of this corpus.
+    #[error(
+        "{corpus}: has no example boundary at {at}: it has changed since the position was saved; put the old corpus back, or start anew"
+    )]
+    Position {
+        /// The file, or the kind of corpus.
+        corpus: String,
+        /// Where the position points.
+        at: String,
+    },
+
+    /// Keys of a configuration do not go together, or a value makes no sense.
+    #[error("`{key}`: {problem}")]
+    Config {
+        /// The key at fault.
+        key: String,
+        /// What is wrong, and what to write.
+        problem: String,
+    },
+
+    /// A pass over the corpus gave nothing to train on.
+    #[error(
+        "the corpus has no usable example ({read} read, {skipped} bad lines passed over, {too_long} longer \
+         than max_length = {max_length} tokens); check the files, or raise `max_length`"
+    )]
+    NoExamples {
+        /// Examples read.
+        read: u64,
+        /// Bad lines passed over.
+        skipped: u64,
+        /// Examples dropped because a side was longer than `max_length`.
+        too_long: u64,
+        /// The limit in force.
+        max_length: usize,
+    },
+
+    /// A built-in task cannot be had as asked.
+    #[error(transparent)]
+    Builtin(#[from] crate::builtin::Error),
+
+    /// There is no text to learn a vocabulary from.
+    #[error("there is no text to learn a vocabulary from; check that the training files are not empty")]
+    NoText,
+
+    /// The vocabulary has no room for what every vocabulary of its kind holds.
+    #[error(
+        "a vocabulary of kind `{kind}` has at least {least} tokens; write `size = {least}` or more, not {size}"
+    )]
+    Size {
+        /// The kind of tokens.
+        kind: Kind,
+        /// The size asked for.
+        size: usize,
+        /// The least size possible.
+        least: usize,
+    },
+
+    /// The text does not make a vocabulary.
+    #[error("no vocabulary of kind `{kind}` can be learnt: {problem}")]
+    Learning {
+        /// The kind of tokens.
+        kind: Kind,
+        /// Why, and what to do.
+        problem: String,
+    },
+
+    /// A file is no tokenizer that can be used here.
+    #[error("{}: is not a tokenizer that Gatto wrote: {problem}; train again, or restore the file", path.display())]
+    Tokenizer {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// Why a line of a corpus cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LineProblem {
+    /// Longer than [`crate::corpus::MAX_LINE`].
+    #[error("the line is longer than 1 MiB; split it into sentences")]
+    TooLong,
+    /// Not UTF-8.
+    #[error("the line is not valid UTF-8; convert the file (`iconv -f LATIN1 -t UTF-8`)")]
+    NotUtf8,
+    /// Nothing but white space.
+    #[error("the {side} is empty; give it text")]
+    Empty {
+        /// `source` or `target`.
+        side: &'static str,
+    },
+    /// Too few columns.
+    #[error(
+        "there is no column {column} (counted from 0): the line has {found}; check `columns` and the tabs of the line"
+    )]
+    NoColumn {
+        /// The column that is wanted.
+        column: usize,
+        /// How many columns there are.
+        found: usize,
+    },
+    /// Not JSON, or not an object.
+    #[error("the line is not a JSON object ({problem}); write one object per line")]
+    NotJson {
+        /// What the JSON reader says.
+        problem: String,
+    },
+    /// The object lacks a key.
+    #[error("the object has no key \"{key}\"; add it, or name another in `keys`")]
+    NoKey {
+        /// The key that is wanted.
+        key: String,
+    },
+    /// The value of a key is no text.
+    #[error("the value of \"{key}\" is not a string; write it in quotes")]
+    NotText {
+        /// The key.
+        key: String,
+    },
+}
+
+/// A file could not be written; what was there before is untouched.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: cannot be written: {error}; check that the folder exists, is writable and has room", path.display())]
+pub struct WriteError {
+    /// The file.
+    pub path: PathBuf,
+    /// What the system says.
+    #[source]
+    pub error: io::Error,
+}

@@ -1,0 +1,194 @@
+//! Opening files for reading, compressed or not, and writing them so that none is ever left half written.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::{DataError, WriteError};
+
+/// An open file, seen as the text that it holds.
+pub(crate) enum Opened {
+    /// As it stands.
+    Plain(BufReader<File>),
+    /// Gzip, told by its first two bytes.
+    Gzip(BufReader<MultiGzDecoder<BufReader<File>>>),
+}
+
+/// Opens a file for reading, through gzip if its first bytes say so, whatever its name.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, DataError> {
+    Ok(match open_either(path)? {
+        Opened::Plain(reader) => Box::new(reader),
+        Opened::Gzip(reader) => Box::new(reader),
+    })
+}
+
+/// Opens a file and says whether it is compressed.
+pub(crate) fn open_either(path: &Path) -> Result<Opened, DataError> {
+    let failed = |error| DataError::Read { path: path.to_owned(), error };
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.is_dir() {
+        return Err(DataError::Folder { path: path.to_owned() });
+    }
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    if reader.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]) {
+        Ok(Opened::Gzip(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(reader))))
+    } else {
+        Ok(Opened::Plain(reader))
+    }
+}
+
+impl Read for Opened {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(reader) => reader.read(into),
+            Self::Gzip(reader) => reader.read(into),
+        }
+    }
+}
+
+impl BufRead for Opened {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Self::Plain(reader) => reader.fill_buf(),
+            Self::Gzip(reader) => reader.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        match self {
+            Self::Plain(reader) => reader.consume(amount),
+            Self::Gzip(reader) => reader.consume(amount),
+        }
+    }
+}
+
+/// Writes a file whole or not at all: under a temporary name in the same folder, synced, then
+/// renamed over `path`. Whoever reads `path` sees the old content or the new, even after a power
+/// cut; on an error the temporary file is removed and `path` is as it was.
+pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
+    replace_inner(path, write).map_err(|error| WriteError { path: path.to_owned(), error })
+}
+
+fn replace_inner(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let temporary = Temporary(temporary_name(folder, path)?);
+    let mut writer = BufWriter::new(File::create_new(&temporary.0)?);
+    write(&mut writer)?;
+    writer.flush()?;
+    writer.get_ref().sync_all()?;
+    fs::rename(&temporary.0, path)?;
+    // The new name is an entry of the folder, which has to reach the disk as well. Not every
+    // system lets a folder be opened; there, the rename stands as the system keeps it.
+    if let Ok(folder) = File::open(folder) {
+        folder.sync_all()?;
+    }
+    Ok(())
+}
+
+/// A hidden name beside `path` that no other process or thread uses.
+fn temporary_name(folder: &Path, path: &Path) -> io::Result<PathBuf> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let Some(name) = path.file_name() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path does not end in a file name"));
+    };
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.{}.tmp", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+    Ok(folder.join(hidden))
+}
+
+/// Removes its file when dropped; after the rename there is nothing left to remove.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::write::GzEncoder;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn gzip_is_told_by_content_not_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        let mut text = String::new();
+        replace(&path, |out| {
+            // Two members, as `cat a.gz b.gz` makes.
+            for part in ["one\n", "two\n"] {
+                let mut gzip = GzEncoder::new(&mut *out, flate2::Compression::fast());
+                gzip.write_all(part.as_bytes())?;
+                gzip.finish()?;
+            }
+            Ok(())
+        })
+        .unwrap();
+        open(&path).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "one\ntwo\n");
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        replace(&path, |out| out.write_all(b"old")).unwrap();
+        let error = replace(&path, |out| {
+            out.write_all(b"half")?;
+            Err(io::Error::other("disk full"))
+        })
+        .unwrap_err();
+        assert!(error.to_string().contains("model: cannot be written: disk full"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["model"]);
+
+        replace(&path, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["model"]);
+    }
+
+    #[test]
+    fn a_panic_while_writing_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let result = std::panic::catch_unwind(|| replace(&path, |_| panic!("on purpose")));
+        assert!(result.is_err());
+        assert_eq!(names(folder.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn places_that_cannot_be_written_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [folder.path().join("missing/file"), folder.path().join("..")] {
+            let error = replace(&path, |_| Ok(())).unwrap_err();
+            assert_eq!(error.path, path);
+        }
+        // A folder of that name is not replaced.
+        let error = replace(folder.path(), |_| Ok(())).unwrap_err();
+        assert_eq!(error.path, folder.path());
+        assert_eq!(names(folder.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn missing_files_and_folders_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(open(folder.path()), Err(DataError::Folder { path }) if path == folder.path()));
+        let missing = folder.path().join("missing");
+        assert!(matches!(open(&missing), Err(DataError::Read { path, .. }) if path == missing));
+    }
+}

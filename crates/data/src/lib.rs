@@ -1,0 +1,31 @@
+//! Data for sequence-to-sequence models: where examples come from, how they become tokens, and how
+//! tokens become batches.
+//!
+//! ```text
+//! corpus ──> examples ──> tokens ──> batches
+//! ```
+//!
+//! Nothing here knows a model or a tensor.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod batch;
+pub mod builtin;
+pub mod corpus;
+pub mod error;
+pub mod example;
+pub mod files;
+pub mod random;
+pub mod stream;
+pub mod tokens;
+pub mod words;
+
+pub use batch::{Batch, Limits, Padded, evaluation_batches, in_input_order};
+pub use corpus::{
+    Corpus, DataConfig, DataSource, FileCorpus, Files, FilesConfig, Indexed, IndexedCorpus, Memory, OneSide,
+    Position, Side,
+};
+pub use error::{DataError, LineProblem, WriteError};
+pub use example::{Example, Link, Part};
+pub use stream::{BatchStream, StreamSettings, StreamState};
+pub use tokens::{Kind, Tokenizer, TokenizerPair, TokensConfig};

@@ -1,0 +1,250 @@
+//! Training batches without end, in an order that depends on the seed alone and can be resumed exactly.
+//!
+//! A pass over the corpus is read in pools. A pool is tokenised, freed of over-long examples, shuffled,
+//! cut into batches of similar length, and the batches are shuffled. A corpus that fits into one pool
+//! is so shuffled whole. Resuming reads the pool under way again and drops the batches already given.
+
+use std::sync::Arc;
+
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::batch::{Batch, Encoded, Limits, bucketed};
+use crate::corpus::{Corpus, Position};
+use crate::tokens::TokenizerPair;
+use crate::{DataError, Example, random};
+
+/// What is tokenised at a time, so that a pool of very long lines never is in memory as text.
+const CHUNK_EXAMPLES: usize = 4096;
+const CHUNK_BYTES: usize = 16 << 20;
+
+/// How training batches are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamSettings {
+    /// Determines every shuffle.
+    pub seed: u64,
+    /// How many examples are shuffled together.
+    pub pool: usize,
+    /// How large a batch may be.
+    pub limits: Limits,
+    /// Examples with more tokens than this on a side, `END` not counted, are dropped.
+    pub max_length: usize,
+}
+
+impl Default for StreamSettings {
+    fn default() -> Self {
+        Self { seed: 1, pool: 65_536, limits: Limits::tokens(4096), max_length: 256 }
+    }
+}
+
+impl StreamSettings {
+    /// Refuses settings under which no batch could be made.
+    pub fn validate(&self) -> Result<(), DataError> {
+        self.limits.validate()?;
+        let wrong = |key: &str, problem: String| Err(DataError::Config { key: key.to_owned(), problem });
+        if self.pool == 0 {
+            return wrong("pool", "0 holds nothing; write 65536, for instance".into());
+        }
+        if self.max_length == 0 {
+            return wrong("max_length", "0 drops every example; write 256, for instance".into());
+        }
+        match self.limits.batch_tokens {
+            Some(tokens) if tokens <= self.max_length => wrong(
+                "batch_tokens",
+                format!(
+                    "{tokens} cannot hold an example of max_length = {} tokens and its end; write {} or more, \
+                     or lower `max_length`",
+                    self.max_length,
+                    self.max_length + 1
+                ),
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where a [`BatchStream`] is, to be saved with a checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamState {
+    /// Passes completed.
+    pub epoch: u64,
+    /// Number of the pool under way within the pass.
+    pub pool: u64,
+    /// Where the pool begins in the corpus.
+    pub pool_start: Position,
+    /// Number of the next batch within the pool.
+    pub next_batch: u64,
+    /// Examples of this pass, before this pool, that were dropped as over-long.
+    pub dropped: u64,
+}
+
+/// Training batches without end.
+pub struct BatchStream {
+    corpus: Box<dyn Corpus>,
+    tokens: Arc<TokenizerPair>,
+    settings: StreamSettings,
+    state: StreamState,
+    /// The batches of the pool under way; none before it is read.
+    pool: Option<Pool>,
+}
+
+struct Pool {
+    batches: Vec<Vec<Encoded>>,
+    /// Over-long examples among those read.
+    dropped: u64,
+    /// Whether the pass ends with this pool.
+    last: bool,
+}
+
+impl BatchStream {
+    /// A stream from the start of the corpus.
+    pub fn new(
+        corpus: Box<dyn Corpus>,
+        tokens: Arc<TokenizerPair>,
+        settings: StreamSettings,
+    ) -> Result<Self, DataError> {
+        Self::resume(corpus, tokens, settings, StreamState::default())
+    }
+
+    /// A stream that goes on where another, of the same corpus, tokens and settings, was.
+    pub fn resume(
+        corpus: Box<dyn Corpus>,
+        tokens: Arc<TokenizerPair>,
+        settings: StreamSettings,
+        state: StreamState,
+    ) -> Result<Self, DataError> {
+        settings.validate()?;
+        let mut stream = Self { corpus, tokens, settings, state, pool: None };
+        let pool = stream.read_pool()?;
+        if stream.state.next_batch > pool.batches.len() as u64 {
+            return Err(DataError::Position {
+                corpus: "the training corpus".into(),
+                at: format!("batch {} of pool {}", stream.state.next_batch, stream.state.pool),
+            });
+        }
+        stream.pool = Some(pool);
+        Ok(stream)
+    }
+
+    /// Where the stream is: what [`BatchStream::next`] gives next is what a stream resumed here gives first.
+    pub fn state(&self) -> StreamState {
+        self.state.clone()
+    }
+
+    /// Passes completed.
+    pub fn epoch(&self) -> u64 {
+        self.state.epoch
+    }
+
+    /// Over-long examples dropped so far in this pass.
+    pub fn dropped(&self) -> u64 {
+        self.state.dropped + self.pool.as_ref().map_or(0, |pool| pool.dropped)
+    }
+
+    /// Bad lines passed over so far in this pass.
+    pub fn skipped(&self) -> u64 {
+        self.corpus.skipped()
+    }
+
+    /// The next batch.
+    #[allow(clippy::should_implement_trait)] // it never ends, and it can fail
+    pub fn next(&mut self) -> Result<Batch, DataError> {
+        // The pool under way, or the first after it that has a batch left.
+        loop {
+            let pool = match self.pool.take() {
+                Some(pool) => pool,
+                None => self.read_pool()?,
+            };
+            if let Some(batch) = pool.batches.get(self.state.next_batch as usize) {
+                let batch = Batch::new(batch);
+                self.state.next_batch += 1;
+                self.pool = Some(pool);
+                return Ok(batch);
+            }
+            self.leave(&pool)?;
+        }
+    }
+
+    /// Moves the state to the pool after this one.
+    fn leave(&mut self, pool: &Pool) -> Result<(), DataError> {
+        let dropped = self.state.dropped + pool.dropped;
+        let position = self.corpus.position();
+        if !pool.last {
+            let (epoch, number) = (self.state.epoch, self.state.pool + 1);
+            self.state = StreamState { epoch, pool: number, pool_start: position, next_batch: 0, dropped };
+            return Ok(());
+        }
+        if dropped >= position.example {
+            return Err(DataError::NoExamples {
+                read: position.example,
+                skipped: self.corpus.skipped(),
+                too_long: dropped,
+                max_length: self.settings.max_length,
+            });
+        }
+        self.state = StreamState { epoch: self.state.epoch + 1, ..StreamState::default() };
+        Ok(())
+    }
+
+    /// Reads the pool that the state names and leaves the corpus behind it.
+    fn read_pool(&mut self) -> Result<Pool, DataError> {
+        if self.corpus.position() != self.state.pool_start {
+            self.corpus.seek(&self.state.pool_start)?;
+        }
+        let mut examples = Vec::new();
+        let mut dropped = 0;
+        let mut read = 0;
+        let mut last = false;
+        while read < self.settings.pool && !last {
+            let chunk = self.read_chunk(self.settings.pool - read)?;
+            last = chunk.is_empty();
+            read += chunk.len();
+            let encoded: Vec<Option<Encoded>> = chunk
+                .into_par_iter()
+                .map(|(index, example)| {
+                    let (source, target) = self.tokens.encode(&example);
+                    let fits = source.len().max(target.len()) <= self.settings.max_length;
+                    fits.then_some(Encoded { index, source, target })
+                })
+                .collect();
+            dropped += encoded.iter().filter(|example| example.is_none()).count() as u64;
+            examples.extend(encoded.into_iter().flatten());
+        }
+        let mut generator =
+            random::generator(self.settings.seed, stream_of(self.state.epoch, self.state.pool));
+        examples.shuffle(&mut generator);
+        let mut batches = bucketed(examples, &self.settings.limits);
+        batches.shuffle(&mut generator);
+        Ok(Pool { batches, dropped, last })
+    }
+
+    /// Up to `most` examples, fewer if they are long; none at the end of the pass.
+    fn read_chunk(&mut self, most: usize) -> Result<Vec<(u64, Example)>, DataError> {
+        let mut chunk = Vec::new();
+        let mut bytes = 0;
+        while chunk.len() < most.min(CHUNK_EXAMPLES) && bytes < CHUNK_BYTES {
+            let index = self.corpus.position().example;
+            let Some(example) = self.corpus.next()? else { break };
+            bytes += example.source.len() + example.target.len();
+            chunk.push((index, example));
+        }
+        Ok(chunk)
+    }
+}
+
+/// A stream of random numbers for each pool of each pass, away from the small numbers that other
+/// users of the same seed count with (SplitMix64 of both).
+fn stream_of(epoch: u64, pool: u64) -> u64 {
+    let mix = |mut z: u64| {
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    mix(mix(epoch.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(pool))
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

@@ -1,0 +1,75 @@
+//! `gatto info`
+
+use crate::cli::Info;
+use anyhow::Result;
+use gatto::Device;
+use gatto::model::config::{Plan, Reader};
+use gatto::model::{BridgeKind, Saved, weights};
+use std::io::Write;
+
+pub fn run(arguments: Info) -> Result<()> {
+    let saved = Saved::load(&arguments.model, &Device::flex())?;
+    let weights = weights::collect(&saved.model);
+    let parameters: usize = weights.values().map(|weight| weight.values.len()).sum();
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        let shapes: serde_json::Map<_, _> =
+            weights.iter().map(|(name, weight)| (name.clone(), serde_json::json!(weight.shape))).collect();
+        let report = serde_json::json!({
+            "task": saved.task,
+            "architecture": architecture(&saved.plan),
+            "parameters": parameters,
+            "source_vocabulary": saved.tokens.source.size(),
+            "target_vocabulary": saved.tokens.target.size(),
+            "tokens": saved.tokens.target.kind(),
+            "weights": shapes,
+        });
+        writeln!(out, "{report}")?;
+        return Ok(());
+    }
+    writeln!(out, "{}", architecture(&saved.plan))?;
+    writeln!(out, "parameters   {parameters}")?;
+    let (source, target) = (&saved.tokens.source, &saved.tokens.target);
+    if saved.tokens.is_shared() {
+        writeln!(out, "vocabulary   {} tokens ({}), for both sides", target.size(), target.kind())?;
+    } else {
+        writeln!(out, "vocabulary   {} source tokens ({}), {} target tokens ({})", source.size(), source.kind(), target.size(), target.kind())?;
+    }
+    writeln!(out, "weights")?;
+    for (name, weight) in &weights {
+        let shape: Vec<String> = weight.shape.iter().map(usize::to_string).collect();
+        writeln!(out, "  {name:<45} {}", shape.join(" × "))?;
+    }
+    Ok(())
+}
+
+/// The model in a sentence.
+fn architecture(plan: &Plan) -> String {
+    let (cell, name, writing) = plan.decoder.parts();
+    let _ = cell;
+    let layers = |count: usize| if count == 1 { String::new() } else { format!(", {count} layers") };
+    let decoder = format!("{name} {}{}", writing.width, layers(writing.layers));
+    match &plan.reader {
+        Reader::Nobody => format!("language model: {decoder}"),
+        Reader::Itself => format!("single network for source, separator and target: {decoder}"),
+        Reader::Encoder(encoder) => {
+            let (_, name, reading) = encoder.parts();
+            let direction = match (reading.bidirectional, reading.reversed) {
+                (true, _) => ", both directions",
+                (_, true) => ", reversed",
+                _ => "",
+            };
+            let bridge = match writing.bridge.unwrap_or(BridgeKind::FirstState) {
+                BridgeKind::FirstState => "as first state",
+                BridgeKind::EveryStep => "at every step",
+                BridgeKind::Both => "as first state and at every step",
+            };
+            let shared = if plan.sharing.encoder_decoder { ", shared parameters" } else { "" };
+            format!(
+                "encoder: {name} {}{}{direction} → context {bridge} → decoder: {decoder}{shared}",
+                reading.width,
+                layers(reading.layers)
+            )
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! One file per subcommand.
+
+mod completions;
+mod demo;
+mod evaluate;
+mod info;
+mod man;
+mod new;
+mod predict;
+mod train;
+
+use crate::cli::{Command, Compute};
+use anyhow::{Context, Result};
+use gatto::Device;
+use gatto::model::Saved;
+use gatto::train::record::{Plain, Recorder, Terminal};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Runs a subcommand.
+pub fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::New(arguments) => new::run(arguments),
+        Command::Train(arguments) => train::run(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
+        Command::Evaluate(arguments) => evaluate::run(arguments),
+        Command::Info(arguments) => info::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
+    }
+}
+
+/// Computes inside a pool of the wished number of threads: from outside, every parallel section
+/// would be handed over to it.
+fn compute<T: Send>(compute: &Compute, work: impl FnOnce(&Device) -> T + Send) -> Result<T> {
+    let threads = compute.threads.map_or(0, usize::from); // 0: one per core
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.context("cannot start the threads to compute with")?;
+    Ok(pool.install(|| work(&Device::flex())))
+}
+
+/// A progress bar on a terminal, plain lines elsewhere.
+fn recorder() -> Box<dyn Recorder + Send> {
+    if std::io::stderr().is_terminal() { Box::new(Terminal::default()) } else { Box::new(Plain::default()) }
+}
+
+/// What a model makes of many sources, with a progress bar where it takes a while.
+fn predict_all(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<String>> {
+    let template = "{bar:30} {pos}/{len} predicted  {eta} left";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::new(sources.len() as u64).with_style(style);
+    let mut outputs = Vec::with_capacity(sources.len());
+    for chunk in sources.chunks(batch * 16) {
+        outputs.extend(saved.predict(chunk, batch)?.into_iter().map(|prediction| prediction.text));
+        bar.inc(chunk.len() as u64);
+    }
+    bar.finish_and_clear();
+    Ok(outputs)
+}
+
+/// A flag that Ctrl-C sets; pressed again, it ends the process at once.
+fn stop_on_interrupt() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    // Without a handler Ctrl-C ends the process, and the last checkpoint stands.
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .ok();
+    stop
+}

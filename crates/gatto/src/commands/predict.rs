@@ -1,0 +1,98 @@
+//! `gatto predict`
+
+use crate::cli::Predict;
+use crate::lines::{Lines, write_output};
+use anyhow::{Result, bail};
+use gatto::Device;
+use gatto::model::{Prediction, Saved, Task};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+/// Lines that are read, sorted by length and computed before any of them is written, in batches.
+const BATCHES_AT_ONCE: usize = 16;
+
+pub fn run(arguments: Predict) -> Result<()> {
+    super::compute(&arguments.compute.clone(), move |device| predict(&arguments, device))?
+}
+
+fn predict(arguments: &Predict, device: &Device) -> Result<()> {
+    let mut saved = Saved::load(&arguments.model, device)?;
+    if saved.task == Task::LanguageModel {
+        bail!(
+            "{}: is a language model, and predict needs one that reads a source\n  \
+             hint: let a translator start from it, with [[init]] in a configuration",
+            arguments.model.display()
+        );
+    }
+    if let Some(length) = arguments.max_length {
+        saved.search.max_length = length as usize;
+    }
+    let mut lines = Lines::open(arguments.input.as_deref())?;
+    let batch = arguments.batch as usize;
+    // A person who types wants an answer to every line.
+    let typed = arguments.input.is_none() && std::io::stdin().is_terminal();
+    let chunk = if typed { 1 } else { batch * BATCHES_AT_ONCE };
+    let progress = progress(arguments);
+    write_output(arguments.output.as_deref(), |out| {
+        loop {
+            let sources = lines.chunk(chunk)?;
+            if sources.is_empty() {
+                progress.finish_and_clear();
+                return Ok(());
+            }
+            for (source, prediction) in sources.iter().zip(saved.predict(&sources, batch)?) {
+                if arguments.json {
+                    writeln!(out, "{}", as_json(&saved, source, &prediction))?;
+                } else {
+                    writeln!(out, "{}", one_line(&prediction.text))?;
+                }
+            }
+            out.flush()?;
+            progress.inc(sources.len() as u64);
+        }
+    })
+}
+
+/// Lines done so far, once it takes more than two seconds and output does not go to the terminal anyway.
+fn progress(arguments: &Predict) -> ProgressBar {
+    if arguments.output.is_none() && std::io::stdout().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let lines = arguments.input.as_ref().and_then(|path| count_lines(path));
+    let template = match lines {
+        Some(_) => "{bar:30} {pos}/{len} lines  {per_sec}  {eta} left",
+        None => "{spinner} {pos} lines  {per_sec}",
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = lines.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style);
+    bar.enable_steady_tick(Duration::from_secs(1));
+    bar
+}
+
+fn count_lines(path: &std::path::Path) -> Option<u64> {
+    let mut lines = Lines::open(Some(path)).ok()?;
+    let mut count = 0;
+    while lines.next().ok()?.is_some() {
+        count += 1;
+    }
+    Some(count)
+}
+
+/// One output is one line, whatever a model writes.
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+fn as_json(saved: &Saved, source: &str, prediction: &Prediction) -> serde_json::Value {
+    let hypothesis = &prediction.hypothesis;
+    let tokens: Vec<&str> = hypothesis.tokens.iter().map(|&id| saved.tokens.target.token(id)).collect();
+    serde_json::json!({
+        "source": source,
+        "text": prediction.text,
+        "tokens": tokens,
+        "log_probabilities": hypothesis.log_probabilities,
+        "score": hypothesis.score(),
+        "finished": hypothesis.finished,
+    })
+}

@@ -1,0 +1,24 @@
+//! Fused operations for the CPU over plain `&[f32]`, each with its hand-written backward pass.
+//!
+//! Nothing here knows of tensors or of automatic differentiation: an operation takes slices in
+//! row-major order, returns a `Vec`, and hands back what its backward pass needs (a tape) as a value.
+//! The instruction set is chosen at run time, so that one binary runs on every machine; the work is
+//! split over the current rayon pool, and results depend on nothing but the arguments and, where
+//! sums are split, on the number of threads.
+//!
+//! - [`recurrent`]: a layer of plain, LSTM or GRU cells over all its steps
+//! - [`cross_entropy`]: label-smoothed cross-entropy from logits
+//! - [`optimise`]: sums of squares, Adam and SGD in place
+//! - [`dropout`]: masks from counter-based random numbers
+//! - [`maths`]: exp, tanh and sigmoid that vectorise
+//!
+//! Lengths of slices that do not fit the stated shapes are mistakes of the caller and panic;
+//! what data can get wrong (a target outside the vocabulary) is an error.
+
+pub mod cross_entropy;
+pub mod dropout;
+pub mod maths;
+pub mod optimise;
+mod packed;
+mod product;
+pub mod recurrent;

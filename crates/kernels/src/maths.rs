@@ -1,0 +1,155 @@
+//! exp, tanh and sigmoid in a form that the compiler turns into vector code.
+//!
+//! The scalar functions are always inlined and free of branches and of fused multiply–adds: a loop over them
+//! inside [`vectorised`] runs at the width of the machine, and gives the same bits on every machine.
+//! Errors against the exact value, over every 97th `f32` (see the tests): [`exp`] 1.2 ulp, [`tanh`] 1.5 ulp,
+//! [`sigmoid`] 2.5 ulp. NaN stays NaN; infinities reach their limits.
+
+/// Runs `work` compiled for the widest instruction set of this machine. What it calls must be
+/// `#[inline(always)]`, and so must be the closure, to be compiled along with it.
+#[inline(always)]
+pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(work)
+}
+
+/// `eˣ`: reduction to `|r| ≤ ln 2 / 2` and the polynomial of Cephes' `expf`.
+#[inline(always)]
+pub fn exp(x: f32) -> f32 {
+    /// 1.5 · 2²³: adding it rounds to the nearest integer, which then stands in the low bits.
+    const ROUND: f32 = 12_582_912.0;
+    // ln 2 in two parts, the first short enough for an exact product with any exponent.
+    const LN_2_HIGH: f32 = 0.693_359_4;
+    const LN_2_LOW: f32 = -2.121_944_4e-4;
+    // Below the first bound the result is 0, above the second infinite. Comparisons this way round keep NaN.
+    let x = if x < -104.0 { -104.0 } else { x };
+    let x = if x > 89.0 { 89.0 } else { x };
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
+    let mut p = 1.987_569_1e-4;
+    p = p * r + 1.398_2e-3;
+    p = p * r + 8.333_452e-3;
+    p = p * r + 4.166_579_6e-2;
+    p = p * r + 1.666_666_5e-1;
+    p = p * r + 0.5;
+    let p = (p * (r * r) + r) + 1.0;
+    // 2ⁿ in two factors, so that results near infinity and below the normal numbers come out right.
+    let n = (shifted.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
+    let half = n >> 1;
+    (p * power_of_two(half)) * power_of_two(n.wrapping_sub(half))
+}
+
+/// `2ⁿ` for `n` in −126 … 127.
+#[inline(always)]
+fn power_of_two(n: i32) -> f32 {
+    f32::from_bits((n.wrapping_add(127) as u32) << 23)
+}
+
+/// `tanh x`: Cephes' `tanhf`, a polynomial near zero and `1 − 2 / (e²ˣ + 1)` elsewhere.
+#[inline(always)]
+pub fn tanh(x: f32) -> f32 {
+    let a = x.abs();
+    let s = x * x;
+    let mut p = -5.704_988_7e-3;
+    p = p * s + 2.063_909e-2;
+    p = p * s - 5.373_971_6e-2;
+    p = p * s + 1.333_144_2e-1;
+    p = p * s - 3.333_328e-1;
+    let near = p * s * x + x;
+    let far = (1.0 - 2.0 / (exp(a + a) + 1.0)).copysign(x);
+    if a < 0.625 { near } else { far }
+}
+
+/// The logistic function `1 / (1 + e⁻ˣ)`, precise in both tails.
+#[inline(always)]
+pub fn sigmoid(x: f32) -> f32 {
+    let e = exp(-x.abs());
+    let numerator = if x < 0.0 { e } else { 1.0 };
+    numerator / (1.0 + e)
+}
+
+/// Replaces every value by its exponential.
+pub fn exp_in_place(values: &mut [f32]) {
+    vectorised(
+        #[inline(always)]
+        || values.iter_mut().for_each(|v| *v = exp(*v)),
+    );
+}
+
+/// Replaces every value by its hyperbolic tangent.
+pub fn tanh_in_place(values: &mut [f32]) {
+    vectorised(
+        #[inline(always)]
+        || values.iter_mut().for_each(|v| *v = tanh(*v)),
+    );
+}
+
+/// Replaces every value by its logistic function.
+pub fn sigmoid_in_place(values: &mut [f32]) {
+    vectorised(
+        #[inline(always)]
+        || values.iter_mut().for_each(|v| *v = sigmoid(*v)),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every 97th bit pattern of f32: 44 million values, all exponents and both signs.
+    fn values() -> impl Iterator<Item = f32> {
+        (0..=u32::MAX / 97).map(|i| f32::from_bits(i * 97)).filter(|x| !x.is_nan())
+    }
+
+    /// The distance in units of the last place of the exact result.
+    fn ulps(got: f32, exact: f64) -> f64 {
+        let rounded = exact as f32;
+        if got == rounded {
+            return 0.0;
+        }
+        let scale = rounded.abs().max(f32::MIN_POSITIVE);
+        let unit = f64::from(f32::from_bits(scale.to_bits() + 1)) - f64::from(scale);
+        (f64::from(got) - exact).abs() / unit
+    }
+
+    fn worst(function: impl Fn(f32) -> f32, exact: impl Fn(f64) -> f64) -> (f64, f32) {
+        values()
+            .map(|x| (ulps(function(x), exact(f64::from(x))), x))
+            .fold((0.0, 0.0), |a, b| if b.0 > a.0 || b.0.is_nan() { b } else { a })
+    }
+
+    fn sigmoid_64(x: f64) -> f64 {
+        if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
+    }
+
+    #[test]
+    fn errors_stay_within_the_stated_bounds() {
+        let found = [worst(exp, f64::exp), worst(tanh, f64::tanh), worst(sigmoid, sigmoid_64)];
+        for ((error, at), bound) in found.into_iter().zip([1.2, 1.5, 2.5]) {
+            assert!(error <= bound, "{error} ulp at {at}, {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_range_are_exact() {
+        let ends = [f32::NEG_INFINITY, f32::INFINITY];
+        assert_eq!(ends.map(exp), [0.0, f32::INFINITY]);
+        assert_eq!(ends.map(tanh), [-1.0, 1.0]);
+        assert_eq!(ends.map(sigmoid), [0.0, 1.0]);
+        assert!([exp, tanh, sigmoid].iter().all(|f| f(f32::NAN).is_nan()));
+        assert_eq!([exp(0.0), tanh(0.0), sigmoid(0.0)], [1.0, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn slices_give_the_same_bits_as_single_values() {
+        let values: Vec<f32> = (0..1003).map(|i| (i as f32 - 500.0) * 0.037).collect();
+        let check = |single: fn(f32) -> f32, slice: fn(&mut [f32])| {
+            let mut whole = values.clone();
+            slice(&mut whole);
+            assert!(whole.iter().zip(&values).all(|(a, &x)| a.to_bits() == single(x).to_bits()));
+        };
+        check(exp, exp_in_place);
+        check(tanh, tanh_in_place);
+        check(sigmoid, sigmoid_in_place);
+    }
+}

@@ -1,0 +1,304 @@
+//! Matrix products over strided views of slices: the safe face of the `gemm` crate.
+
+use std::mem::MaybeUninit;
+
+use gemm::Parallelism;
+use rayon::prelude::*;
+
+/// A matrix inside a slice: element `(r, c)` stands at `r · row_stride + c · column_stride`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    data: &'a [f32],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+impl<'a> View<'a> {
+    /// A row-major matrix whose rows stand `row_stride` apart.
+    pub(crate) fn strided(data: &'a [f32], rows: usize, columns: usize, row_stride: usize) -> Self {
+        assert!(fits(data.len(), rows, columns, row_stride), "product: a view reaches beyond its slice");
+        Self { data, rows, columns, row_stride, column_stride: 1 }
+    }
+
+    /// A row-major matrix without gaps.
+    pub(crate) fn new(data: &'a [f32], rows: usize, columns: usize) -> Self {
+        Self::strided(data, rows, columns, columns)
+    }
+
+    pub(crate) fn transposed(self) -> Self {
+        Self {
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
+
+    /// The columns `from .. from + count`.
+    pub(crate) fn columns(self, from: usize, count: usize) -> Self {
+        assert!(from + count <= self.columns, "product: no such columns");
+        let start = (from * self.column_stride).min(self.data.len());
+        Self { data: &self.data[start..], columns: count, ..self }
+    }
+
+    /// The rows `from .. from + count`.
+    pub(crate) fn rows(self, from: usize, count: usize) -> Self {
+        self.transposed().columns(from, count).transposed()
+    }
+
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.rows, self.columns)
+    }
+
+    /// A row of a matrix whose rows lie in one piece.
+    #[inline(always)]
+    pub(crate) fn row(&self, row: usize) -> &'a [f32] {
+        debug_assert_eq!(self.column_stride, 1, "product: no row of a transposed matrix");
+        &self.data[row * self.row_stride..][..self.columns]
+    }
+
+    /// Copies the rows from `from` on to `to`, whose rows stand `stride` apart, as many as it holds.
+    pub(crate) fn copy_rows(&self, from: usize, to: &mut [f32], stride: usize) {
+        if self.column_stride == 1 {
+            for (index, to) in to.chunks_exact_mut(stride).enumerate() {
+                to[..self.columns].copy_from_slice(self.row(from + index));
+            }
+            return;
+        }
+        let count = to.len() / stride;
+        for column in 0..self.columns {
+            let source = &self.data[from * self.row_stride + column * self.column_stride..];
+            let source = source.iter().step_by(self.row_stride).take(count);
+            for (to, value) in to[column..].iter_mut().step_by(stride).zip(source) {
+                *to = *value;
+            }
+        }
+    }
+}
+
+/// Whether the last element of a row-major matrix lies inside a slice of `len`.
+fn fits(len: usize, rows: usize, columns: usize, row_stride: usize) -> bool {
+    rows == 0
+        || columns == 0
+        || (row_stride >= columns || rows == 1) && (rows - 1) * row_stride + columns <= len
+}
+
+/// A row-major matrix to write to, its rows `row_stride` apart.
+#[derive(Debug)]
+pub(crate) struct ViewMut<'a> {
+    pub(crate) data: &'a mut [f32],
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) row_stride: usize,
+}
+
+impl<'a> ViewMut<'a> {
+    pub(crate) fn strided(data: &'a mut [f32], rows: usize, columns: usize, row_stride: usize) -> Self {
+        assert!(fits(data.len(), rows, columns, row_stride), "product: a view reaches beyond its slice");
+        Self { data, rows, columns, row_stride }
+    }
+}
+
+/// `to = a · b`, or `to += a · b`, on the calling thread.
+pub(crate) fn multiply(to: ViewMut<'_>, a: View<'_>, b: View<'_>, add: bool) {
+    assert_eq!((to.rows, to.columns, a.columns), (a.rows, b.columns, b.rows), "product: shapes do not fit");
+    let ViewMut { data, row_stride, .. } = to;
+    // SAFETY: the constructors of the views have checked that all elements lie inside the slices,
+    // and `data` is borrowed mutably, so that it overlaps with neither factor.
+    #[allow(unsafe_code, reason = "the interface of gemm is made of pointers")]
+    unsafe {
+        multiply_into(data.as_mut_ptr(), row_stride, a, b, add);
+    }
+}
+
+/// [`multiply`] to a place that need not be initialised when `add` is false.
+///
+/// # Safety
+/// `to` is valid for writing `a.rows` rows of `b.columns` values, `row_stride` apart, that nothing else
+/// accesses meanwhile; with `add` they are initialised.
+#[allow(unsafe_code, reason = "the interface of gemm is made of pointers")]
+unsafe fn multiply_into(to: *mut f32, row_stride: usize, a: View<'_>, b: View<'_>, add: bool) {
+    // SAFETY: the caller vouches for `to`; the views have been checked when made.
+    unsafe {
+        gemm::gemm(
+            a.rows,
+            b.columns,
+            a.columns,
+            to,
+            1,
+            row_stride as isize,
+            add,
+            a.data.as_ptr(),
+            a.column_stride as isize,
+            a.row_stride as isize,
+            b.data.as_ptr(),
+            b.column_stride as isize,
+            b.row_stride as isize,
+            // Zero, not one, makes gemm write zeros for an empty sum.
+            if add { 1.0 } else { 0.0 },
+            1.0,
+            false,
+            false,
+            false,
+            Parallelism::None,
+        );
+    }
+}
+
+/// A place that several threads write to, each at its own elements.
+#[derive(Clone, Copy)]
+struct Shared(*mut f32);
+
+// SAFETY: the only user, `product_split`, gives every thread a block of its own.
+#[allow(unsafe_code, reason = "blocks of one matrix cannot be split off as slices")]
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+#[allow(unsafe_code, reason = "blocks of one matrix cannot be split off as slices")]
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn at(self, offset: usize) -> *mut f32 {
+        self.0.wrapping_add(offset)
+    }
+}
+
+/// Blocks of the result start at multiples of this, so that no kernel is left with a narrow rest.
+const GRAIN: usize = 16;
+
+/// `a · b` as a new row-major matrix, its longer side split over the threads of the pool.
+///
+/// Each thread runs the product of its block alone: on the shapes of weight gradients (long sums, small
+/// results) that is twice as fast as the threads of `gemm` itself.
+pub(crate) fn product(a: View<'_>, b: View<'_>) -> Vec<f32> {
+    let len = a.rows * b.columns;
+    let mut result = Vec::with_capacity(len);
+    // SAFETY: the allocation has room for the whole result, and all of it is written.
+    #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
+    unsafe {
+        product_split(result.as_mut_ptr(), b.columns, a, b);
+        result.set_len(len);
+    }
+    result
+}
+
+/// `to = a · b`, split as [`product`] is.
+pub(crate) fn product_into(to: ViewMut<'_>, a: View<'_>, b: View<'_>) {
+    assert_eq!((to.rows, to.columns), (a.rows, b.columns), "product: shapes do not fit");
+    // SAFETY: the constructor of `to` has checked that its rows lie inside its slice.
+    #[allow(unsafe_code, reason = "the threads write to interleaved blocks")]
+    unsafe {
+        product_split(to.data.as_mut_ptr(), to.row_stride, a, b);
+    }
+}
+
+/// Writes all elements of `a · b`.
+///
+/// # Safety
+/// As [`multiply_into`] without `add`.
+#[allow(unsafe_code, reason = "blocks of one matrix cannot be split off as slices")]
+unsafe fn product_split(to: *mut f32, row_stride: usize, a: View<'_>, b: View<'_>) {
+    assert_eq!(a.columns, b.rows, "product: shapes do not fit");
+    let (rows, columns) = (a.rows, b.columns);
+    let to = Shared(to);
+    let by_rows = rows > columns;
+    let side = if by_rows { rows } else { columns };
+    let block = side.div_ceil(rayon::current_num_threads()).next_multiple_of(GRAIN).max(GRAIN);
+    (0..side.div_ceil(block)).into_par_iter().for_each(|index| {
+        let from = index * block;
+        let count = block.min(side - from);
+        let (a, b, offset) = if by_rows {
+            (a.rows(from, count), b, from * row_stride)
+        } else {
+            (a, b.columns(from, count), from)
+        };
+        // SAFETY: the caller vouches for the place; the blocks are disjoint parts of it.
+        unsafe {
+            multiply_into(to.at(offset), row_stride, a, b, false);
+        }
+    });
+}
+
+/// `vec![0.0; len]`, written (and its pages mapped) by all threads.
+pub(crate) fn zeros(len: usize) -> Vec<f32> {
+    const PIECE: usize = 1 << 16;
+    let mut values = Vec::with_capacity(len);
+    values.spare_capacity_mut()[..len]
+        .par_chunks_mut(PIECE)
+        .for_each(|piece| piece.fill(MaybeUninit::new(0.0)));
+    // SAFETY: the pieces cover the first `len` values.
+    #[allow(unsafe_code, reason = "one thread alone would take as long as the rest of a small layer")]
+    unsafe {
+        values.set_len(len);
+    }
+    values
+}
+
+/// Splits `[rows, …]` into pieces of `count` rows; empty pieces, as many, of empty data.
+pub(crate) fn split_rows(data: &mut [f32], rows: usize, count: usize) -> impl Iterator<Item = &mut [f32]> {
+    let row = data.len() / rows.max(1);
+    let mut rest = data;
+    (0..rows).step_by(count).map(move |from| {
+        let (piece, tail) = std::mem::take(&mut rest).split_at_mut(count.min(rows - from) * row);
+        rest = tail;
+        piece
+    })
+}
+
+/// The sum over the rows of a matrix without gaps, `[rows, columns]` → `[columns]`, columns split over the threads.
+pub(crate) fn sum_rows(data: &[f32], columns: usize) -> Vec<f32> {
+    let mut sums = vec![0.0; columns];
+    if columns == 0 {
+        return sums;
+    }
+    let block = columns.div_ceil(rayon::current_num_threads()).next_multiple_of(GRAIN);
+    sums.par_chunks_mut(block).enumerate().for_each(|(index, sums)| {
+        let from = index * block;
+        for row in data.chunks_exact(columns) {
+            sums.iter_mut().zip(&row[from..]).for_each(|(sum, value)| *sum += value);
+        }
+    });
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_sums_are_zero() {
+        let mut to = [7.0; 6];
+        multiply(ViewMut::strided(&mut to, 2, 3, 3), View::new(&[], 2, 0), View::new(&[], 0, 3), true);
+        assert_eq!(to, [7.0; 6]);
+        multiply(ViewMut::strided(&mut to, 2, 3, 3), View::new(&[], 2, 0), View::new(&[], 0, 3), false);
+        assert_eq!(to, [0.0; 6]);
+        assert_eq!(product(View::new(&[], 20, 0), View::new(&[], 0, 3)), [0.0; 60]);
+    }
+
+    #[test]
+    fn products_do_not_depend_on_the_threads() {
+        let values: Vec<f32> =
+            (0..5000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as f32 - 128.0).collect();
+        for (rows, depth, columns) in [(1, 3, 2), (50, 7, 33), (16, 20, 100)] {
+            let (a, b) =
+                (View::new(&values, rows, depth), View::strided(&values[9..], depth, columns, columns + 1));
+            let sum = |r: usize, c: usize| (0..depth).map(|k| a.row(r)[k] * b.row(k)[c]).sum::<f32>();
+            let expected: Vec<f32> = (0..rows * columns).map(|i| sum(i / columns, i % columns)).collect();
+            let rows_summed: Vec<f32> =
+                (0..columns).map(|c| (0..rows).map(|r| expected[r * columns + c]).sum()).collect();
+            for threads in 1..5 {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+                assert_eq!(pool.install(|| product(a, b)), expected);
+                assert_eq!(pool.install(|| sum_rows(&expected, columns)), rows_summed);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "beyond its slice")]
+    fn views_stay_inside_their_slices() {
+        View::strided(&[0.0; 9], 2, 4, 6);
+    }
+}

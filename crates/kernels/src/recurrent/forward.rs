@@ -1,0 +1,192 @@
+//! The forward pass of a layer.
+
+use rayon::prelude::*;
+
+use super::{Args, Cell, Tape, cells};
+use crate::maths::vectorised;
+use crate::packed::Weights;
+use crate::product::{View, ViewMut, product, split_rows, zeros};
+
+/// Runs the layer. Returns the output, `[B, T, H]` for the plain cell and the GRU, `[B, T + 1, H]` for the
+/// LSTM with the final cell state in row `T`; and the tape for [`super::backward()`].
+///
+/// # Panics
+/// If a slice does not have the length that `args.shape` asks for.
+pub fn forward(args: &Args<'_>) -> (Vec<f32>, Tape) {
+    args.check();
+    let (shape, cell) = (args.shape, args.cell);
+    let columns = cell.gates() * shape.width; // G·H
+    let states = shape.batch * shape.steps * shape.width; // B·T·H
+
+    let x = View::new(args.x, shape.batch * shape.steps, shape.input);
+    let mut gates = product(x, View::new(args.w_x, shape.input, columns)); // [B, T, G·H]
+    let mut before = zeros(states);
+    let mut inner = zeros(if cell == Cell::Rnn { 0 } else { states });
+    let mut out = zeros(args.out_len());
+
+    let weights = StepWeights::new(args);
+    let threads = rayon::current_num_threads();
+    let count = shape.batch.div_ceil(threads).max(1);
+    let mut first = 0;
+    let parts: Vec<Rows<'_>> = split_rows(&mut gates, shape.batch, count)
+        .zip(split_rows(&mut before, shape.batch, count))
+        .zip(split_rows(&mut inner, shape.batch, count))
+        .zip(split_rows(&mut out, shape.batch, count))
+        .map(|(((gates, before), inner), out)| {
+            let part = Rows { first, count: count.min(shape.batch - first), gates, before, inner, out };
+            first += count;
+            part
+        })
+        .collect();
+    parts.into_par_iter().for_each(|rows| rows.run(args, &weights));
+    (out, Tape { gates, before, inner })
+}
+
+/// [`forward`] without a tape: the output alone.
+///
+/// # Panics
+/// As [`forward`].
+pub fn forward_only(args: &Args<'_>) -> Vec<f32> {
+    forward(args).0
+}
+
+/// `W_h`, in the parts that a step multiplies by: all gates, for the GRU r and z.
+struct StepWeights<'a> {
+    gates: Weights<'a>,
+    /// GRU: the columns of n.
+    hidden: Option<Weights<'a>>,
+}
+
+impl<'a> StepWeights<'a> {
+    fn new(args: &Args<'a>) -> Self {
+        let (width, steps) = (args.shape.width, args.shape.steps);
+        let all = View::new(args.w_h, width, args.cell.gates() * width);
+        let of = |from: usize, blocks: usize| Weights::new(all.columns(from * width, blocks * width), steps);
+        match args.cell {
+            Cell::Gru => Self { gates: of(0, 2), hidden: Some(of(2, 1)) },
+            cell => Self { gates: of(0, cell.gates()), hidden: None },
+        }
+    }
+}
+
+/// Some rows of the batch, which one thread takes through all steps.
+struct Rows<'a> {
+    /// The index of the first in the batch.
+    first: usize,
+    count: usize,
+    /// `[count, T, G·H]`.
+    gates: &'a mut [f32],
+    /// `[count, T, H]`.
+    before: &'a mut [f32],
+    /// `[count, T, H]` or empty.
+    inner: &'a mut [f32],
+    /// `[count, T, H]`, LSTM `[count, T + 1, H]`.
+    out: &'a mut [f32],
+}
+
+impl Rows<'_> {
+    fn run(mut self, args: &Args<'_>, weights: &StepWeights<'_>) {
+        let (steps, width) = (args.shape.steps, args.shape.width);
+        let positions: Vec<usize> = args.positions().collect();
+        for row in 0..self.count {
+            let state = (self.first + row) * width;
+            match positions.first() {
+                Some(t) => self.before[(row * steps + t) * width..][..width]
+                    .copy_from_slice(&args.h0[state..][..width]),
+                None if args.cell == Cell::Lstm => {
+                    self.out[row * width..][..width].copy_from_slice(&args.c0[state..][..width])
+                }
+                None => {}
+            }
+        }
+        for (step, &t) in positions.iter().enumerate() {
+            let mask = &args.mask[self.first * steps..];
+            if (0..self.count).any(|row| mask[row * steps + t] != 0.0) {
+                self.products(args, weights, t);
+            }
+            let previous = step.checked_sub(1).map(|step| positions[step]);
+            let next = positions.get(step + 1).copied();
+            vectorised(
+                #[inline(always)]
+                || self.activations(args, previous, t, next),
+            );
+        }
+    }
+
+    /// The products of a step with `W_h`, added to those of its input.
+    fn products(&mut self, args: &Args<'_>, weights: &StepWeights<'_>, t: usize) {
+        let (count, steps, width) = (self.count, args.shape.steps, args.shape.width);
+        let columns = args.cell.gates() * width;
+        let before = View::strided(&self.before[t * width..], count, width, steps * width);
+        let recurrent = if weights.hidden.is_some() { 2 * width } else { columns };
+        let gates = ViewMut::strided(&mut self.gates[t * columns..], count, recurrent, steps * columns);
+        weights.gates.multiply(gates, before, true);
+        if let Some(hidden) = &weights.hidden {
+            let to = ViewMut::strided(&mut self.inner[t * width..], count, width, steps * width);
+            hidden.multiply(to, before, false);
+        }
+    }
+
+    /// What a step does besides its products, for every row: from the sums in `gates` to the new state.
+    #[inline(always)]
+    fn activations(&mut self, args: &Args<'_>, previous: Option<usize>, t: usize, next: Option<usize>) {
+        let (steps, width) = (args.shape.steps, args.shape.width);
+        let columns = args.cell.gates() * width;
+        let out_rows = args.cell.out_rows(steps);
+        for row in 0..self.count {
+            let exists = args.mask[(self.first + row) * steps + t] != 0.0;
+            let gates = &mut self.gates[(row * steps + t) * columns..][..columns];
+            let before = &mut self.before[row * steps * width..][..steps * width];
+            let h_before = &before[t * width..][..width];
+            let out = &mut self.out[row * out_rows * width..][..out_rows * width];
+            let (out, c_final) = out.split_at_mut(steps * width);
+            let h = &mut out[t * width..][..width];
+            match args.cell {
+                Cell::Rnn if exists => cells::rnn(gates, args.bias, h),
+                Cell::Gru if exists => {
+                    let hidden = &mut self.inner[(row * steps + t) * width..][..width];
+                    cells::gru(gates, args.bias, hidden, h_before, h);
+                }
+                Cell::Rnn | Cell::Gru => h.copy_from_slice(h_before),
+                Cell::Lstm => {
+                    let inner = &mut self.inner[row * steps * width..][..steps * width];
+                    let (c_before, c) = before_and_at(inner, previous, t, width);
+                    let c_before = c_before.unwrap_or(&args.c0[(self.first + row) * width..][..width]);
+                    if exists {
+                        cells::lstm(gates, args.bias, c_before, c, h);
+                    } else {
+                        c.copy_from_slice(c_before);
+                        h.copy_from_slice(h_before);
+                    }
+                    if next.is_none() {
+                        c_final.copy_from_slice(c);
+                    }
+                }
+            }
+            if let Some(next) = next {
+                before[next * width..][..width].copy_from_slice(h);
+            }
+        }
+    }
+}
+
+/// Of the states `[T, H]` of a row: the one at the position before, if there is any, and the one at `t`.
+#[inline(always)]
+fn before_and_at(
+    states: &mut [f32],
+    previous: Option<usize>,
+    t: usize,
+    width: usize,
+) -> (Option<&[f32]>, &mut [f32]) {
+    match previous {
+        None => (None, &mut states[t * width..][..width]),
+        Some(previous) if previous < t => {
+            let (low, high) = states.split_at_mut(t * width);
+            (Some(&low[previous * width..][..width]), &mut high[..width])
+        }
+        Some(previous) => {
+            let (low, high) = states.split_at_mut(previous * width);
+            (Some(&high[..width]), &mut low[t * width..][..width])
+        }
+    }
+}

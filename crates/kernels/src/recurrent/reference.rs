@@ -1,0 +1,74 @@
+//! The layer in its slowest and most obvious form, in `f64`: one value after another, as the formulas say.
+
+use super::{Cell, Shape};
+
+/// [`super::Args`] in double precision.
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    pub(super) cell: Cell,
+    pub(super) shape: Shape,
+    pub(super) reverse: bool,
+    pub(super) mask: Vec<f64>,
+    /// x, w_x, w_h, bias, h0, c0: the arguments that have gradients.
+    pub(super) values: [Vec<f64>; 6],
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+impl Reference {
+    pub(super) fn forward(&self) -> Vec<f64> {
+        let Shape { batch, steps, width, .. } = self.shape;
+        let rows = self.cell.out_rows(steps);
+        let [.., h0, c0] = &self.values;
+        let mut out = vec![0.0; batch * rows * width];
+        for b in 0..batch {
+            let mut h = h0[b * width..][..width].to_vec();
+            let mut c = c0.get(b * width..(b + 1) * width).unwrap_or(&[]).to_vec();
+            for step in 0..steps {
+                let t = if self.reverse { steps - 1 - step } else { step };
+                let m = self.mask[b * steps + t];
+                let (h_new, c_new) = self.step(b * steps + t, &h, &c);
+                h = h.iter().zip(h_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
+                c = c.iter().zip(c_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
+                out[(b * rows + t) * width..][..width].copy_from_slice(&h);
+            }
+            if self.cell == Cell::Lstm {
+                out[(b * rows + steps) * width..][..width].copy_from_slice(&c);
+            }
+        }
+        out
+    }
+
+    /// The states after the step whose input is row `at` of x.
+    fn step(&self, at: usize, h: &[f64], c: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let Shape { input, width, .. } = self.shape;
+        let [x, w_x, w_h, bias, ..] = &self.values;
+        let columns = self.cell.gates() * width;
+        let from_input = |gate: usize, j: usize| -> f64 {
+            (0..input).map(|i| x[at * input + i] * w_x[i * columns + gate * width + j]).sum()
+        };
+        let from_state = |gate: usize, j: usize| -> f64 {
+            (0..width).map(|i| h[i] * w_h[i * columns + gate * width + j]).sum()
+        };
+        let sum = |gate: usize, j: usize| from_input(gate, j) + from_state(gate, j) + bias[gate * width + j];
+        (0..width)
+            .map(|j| match self.cell {
+                Cell::Rnn => (sum(0, j).tanh(), 0.0),
+                Cell::Lstm => {
+                    let (i, f, g, o) =
+                        (sigmoid(sum(0, j)), sigmoid(sum(1, j)), sum(2, j).tanh(), sigmoid(sum(3, j)));
+                    let c_new = f * c[j] + i * g;
+                    (o * c_new.tanh(), c_new)
+                }
+                Cell::Gru => {
+                    let (r, z) = (sigmoid(sum(0, j)), sigmoid(sum(1, j)));
+                    let hidden = from_state(2, j) + bias[3 * width + j];
+                    let n = (from_input(2, j) + bias[2 * width + j] + r * hidden).tanh();
+                    ((1.0 - z) * n + z * h[j], 0.0)
+                }
+            })
+            .unzip()
+    }
+}

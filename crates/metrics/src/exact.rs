@@ -1,0 +1,74 @@
+//! Exact match: the share of outputs that are the reference, word for word.
+//!
+//! White space counts once, and not at the ends.
+
+use std::ops::RangeInclusive;
+
+/// Right outputs among all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExactMatch {
+    /// Outputs that are their reference.
+    pub right: usize,
+    /// All outputs.
+    pub total: usize,
+}
+
+impl ExactMatch {
+    /// Compares outputs with their references, pair by pair.
+    pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut found = Self::default();
+        for (output, reference) in pairs {
+            found.count(output, reference);
+        }
+        found
+    }
+
+    /// Counts one more pair.
+    pub fn count(&mut self, output: &str, reference: &str) {
+        self.total += 1;
+        self.right += usize::from(output.split_whitespace().eq(reference.split_whitespace()));
+    }
+
+    /// The share of right outputs, 0 if there are none at all.
+    pub fn share(&self) -> f64 {
+        if self.total == 0 { 0.0 } else { self.right as f64 / self.total as f64 }
+    }
+}
+
+/// Exact match in groups of source length. `examples` are (length, output, reference); a group
+/// without examples is left out.
+pub fn by_length<'a>(
+    examples: impl IntoIterator<Item = (usize, &'a str, &'a str)>,
+    groups: &[RangeInclusive<usize>],
+) -> Vec<(RangeInclusive<usize>, ExactMatch)> {
+    let mut found: Vec<_> = groups.iter().map(|group| (group.clone(), ExactMatch::default())).collect();
+    for (length, output, reference) in examples {
+        if let Some((_, group)) = found.iter_mut().find(|(group, _)| group.contains(&length)) {
+            group.count(output, reference);
+        }
+    }
+    found.retain(|(_, group)| group.total > 0);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_outputs_count() {
+        let pairs = [("il gatto", "il gatto"), ("il  gatto ", "il gatto"), ("il gatto è", "il gatto"), ("", "il")];
+        let found = ExactMatch::of(pairs);
+        assert_eq!((found.right, found.total), (2, 4));
+        assert_eq!(found.share(), 0.5);
+        assert_eq!(ExactMatch::default().share(), 0.0);
+    }
+
+    #[test]
+    fn groups_are_counted_apart() {
+        let examples = [(2, "a", "a"), (3, "a", "b"), (9, "a", "a"), (40, "a", "a")];
+        let found = by_length(examples, &[1..=2, 3..=9, 10..=20]);
+        let counts: Vec<_> = found.iter().map(|(group, m)| (*group.start(), m.right, m.total)).collect();
+        assert_eq!(counts, [(1, 1, 1), (3, 1, 2)]);
+    }
+}

@@ -1,0 +1,196 @@
+//! Which combinations make sense.
+
+use super::{BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task};
+
+/// What is wrong with a configuration: the key, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// The key, from the top of the file: `decoder.lstm.bridge`.
+    pub key: String,
+    /// What is wrong with it, and the remedy.
+    pub message: String,
+}
+
+impl Complaint {
+    /// A complaint about `key`.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into() }
+    }
+}
+
+/// Refuses a number outside its range.
+fn within(key: String, value: usize, most: usize) -> Result<(), Complaint> {
+    match value {
+        0 => Err(Complaint::new(key, format!("is 0; write a number from 1 to {most}"))),
+        _ if value > most => Err(Complaint::new(key, format!("is {value}; write a number from 1 to {most}"))),
+        _ => Ok(()),
+    }
+}
+
+fn rate(key: String, value: f64) -> Result<(), Complaint> {
+    if (0.0..1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(Complaint::new(key, format!("is {value}; write a share from 0 to below 1, such as 0.2")))
+}
+
+const WIDEST: usize = 16_384;
+const DEEPEST: usize = 64;
+
+fn sizes(at: &str, width: usize, embedding: Option<usize>, layers: usize, dropout: f64) -> Result<(), Complaint> {
+    within(format!("{at}.width"), width, WIDEST)?;
+    within(format!("{at}.embedding"), embedding.unwrap_or(width), WIDEST)?;
+    within(format!("{at}.layers"), layers, DEEPEST)?;
+    rate(format!("{at}.dropout"), dropout)
+}
+
+/// What is to be built: a configuration that has been found to make sense.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What reads the source.
+    pub reader: Reader,
+    /// What writes the target.
+    pub decoder: DecoderConfig,
+    /// Which parameters do double duty.
+    pub sharing: SharingConfig,
+}
+
+/// What reads the source.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reader {
+    /// An encoder.
+    Encoder(EncoderConfig),
+    /// The decoder itself, up to the separator.
+    Itself,
+    /// Nothing: there is no source.
+    Nobody,
+}
+
+impl ModelConfig {
+    /// Refuses what cannot be built; `one_vocabulary` tells whether both sides have the same tokens.
+    pub fn plan(&self, one_vocabulary: bool) -> Result<Plan, Complaint> {
+        let (reader, decoder) = match (&self.single, self.task) {
+            (Some(_), Task::LanguageModel) => {
+                return Err(Complaint::new(
+                    "single",
+                    "reads a source, which a language model has not; write [decoder.lstm] instead",
+                ));
+            }
+            (Some(single), Task::Translate) => {
+                self.check_single(single, one_vocabulary)?;
+                (Reader::Itself, single.as_decoder().0)
+            }
+            (None, Task::LanguageModel) => {
+                self.check_language_model()?;
+                (Reader::Nobody, self.the_decoder()?.clone())
+            }
+            (None, Task::Translate) => {
+                let encoder = self.the_encoder()?;
+                self.check_pair(encoder, one_vocabulary)?;
+                (Reader::Encoder(encoder.clone()), self.the_decoder()?.clone())
+            }
+        };
+        Ok(Plan { reader, decoder, sharing: self.sharing.clone() })
+    }
+
+    fn the_encoder(&self) -> Result<&EncoderConfig, Complaint> {
+        self.encoder.as_ref().ok_or_else(|| {
+            Complaint::new(
+                "encoder",
+                "is missing; write [encoder.lstm] (or rnn, gru), or [single.lstm] for one network",
+            )
+        })
+    }
+
+    fn the_decoder(&self) -> Result<&DecoderConfig, Complaint> {
+        self.decoder
+            .as_ref()
+            .ok_or_else(|| Complaint::new("decoder", "is missing; write [decoder.lstm] (or rnn, gru)"))
+    }
+
+    fn check_single(&self, single: &SingleConfig, one_vocabulary: bool) -> Result<(), Complaint> {
+        if self.encoder.is_some() || self.decoder.is_some() {
+            let key = if self.encoder.is_some() { "encoder" } else { "decoder" };
+            return Err(Complaint::new(key, "stands beside [single], which is both; remove one of them"));
+        }
+        let (decoder, name) = single.as_decoder();
+        let (_, _, settings) = decoder.parts();
+        let at = format!("single.{name}");
+        sizes(&at, settings.width, settings.embedding, settings.layers, settings.dropout)?;
+        if !one_vocabulary {
+            return Err(Complaint::new("tokens.shared", "is false, but a single network reads both sides; write `shared = true`"));
+        }
+        self.check_output(&at, settings.width, settings.embedding)
+    }
+
+    fn check_language_model(&self) -> Result<(), Complaint> {
+        if self.encoder.is_some() {
+            return Err(Complaint::new("encoder", "has nothing to read in a language model; remove it, or write `task = \"translate\"`"));
+        }
+        let (at, settings) = self.check_decoder()?;
+        if settings.bridge.is_some() {
+            return Err(Complaint::new(format!("{at}.bridge"), "needs an encoder, which a language model has not; remove it"));
+        }
+        for (key, on) in [("encoder_decoder", self.sharing.encoder_decoder), ("embeddings", self.sharing.embeddings)] {
+            if on {
+                return Err(Complaint::new(format!("sharing.{key}"), "needs two sides, and a language model has one; remove it"));
+            }
+        }
+        self.check_output(&at, settings.width, settings.embedding)
+    }
+
+    fn check_decoder(&self) -> Result<(String, &super::RecurrentDecoderConfig), Complaint> {
+        let (_, name, settings) = self.the_decoder()?.parts();
+        let at = format!("decoder.{name}");
+        sizes(&at, settings.width, settings.embedding, settings.layers, settings.dropout)?;
+        Ok((at, settings))
+    }
+
+    fn check_pair(&self, encoder: &EncoderConfig, one_vocabulary: bool) -> Result<(), Complaint> {
+        let (cell, name, reading) = encoder.parts();
+        let from = format!("encoder.{name}");
+        sizes(&from, reading.width, reading.embedding, reading.layers, reading.dropout)?;
+        if reading.bidirectional && reading.reversed {
+            return Err(Complaint::new(format!("{from}.reversed"), "has no meaning beside `bidirectional = true`; remove one of them"));
+        }
+        let (at, writing) = self.check_decoder()?;
+        let (reads, writes) =
+            (reading.embedding.unwrap_or(reading.width), writing.embedding.unwrap_or(writing.width));
+        if self.sharing.embeddings {
+            if !one_vocabulary {
+                return Err(Complaint::new("sharing.embeddings", "needs one vocabulary for both sides; write `shared = true` under [tokens]"));
+            }
+            if reads != writes {
+                return Err(Complaint::new("sharing.embeddings", format!(
+                    "needs vectors of one width, but {from} has {reads} and {at} has {writes}; write the same `embedding` in both"
+                )));
+            }
+        }
+        if self.sharing.encoder_decoder {
+            let same = self.the_decoder()?.parts().0 == cell
+                && (reading.width, reading.layers, reads) == (writing.width, writing.layers, writes);
+            if !same {
+                return Err(Complaint::new("sharing.encoder_decoder", format!(
+                    "needs the same cell, width, layers and embedding in [{from}] and [{at}]"
+                )));
+            }
+            if reading.bidirectional {
+                return Err(Complaint::new("sharing.encoder_decoder", "needs an encoder of one direction; write `bidirectional = false`"));
+            }
+            if matches!(writing.bridge, Some(BridgeKind::EveryStep | BridgeKind::Both)) {
+                return Err(Complaint::new(format!("{at}.bridge"), "widens the decoder's input, which then cannot be shared with the encoder; write `bridge = \"first-state\"`"));
+            }
+        }
+        self.check_output(&at, writing.width, writing.embedding)
+    }
+
+    fn check_output(&self, at: &str, width: usize, embedding: Option<usize>) -> Result<(), Complaint> {
+        let embedding = embedding.unwrap_or(width);
+        if self.sharing.output && embedding != width {
+            return Err(Complaint::new("sharing.output", format!(
+                "needs token vectors as wide as the decoder's state, but {at} has embedding {embedding} and width {width}"
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! What can be wrong with a model and its files.
+
+use std::path::PathBuf;
+
+impl From<crate::config::Complaint> for ModelError {
+    fn from(complaint: crate::config::Complaint) -> Self {
+        Self::Plan { key: complaint.key, message: complaint.message }
+    }
+}
+
+/// A model that cannot be built, loaded or saved.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The configuration is not usable.
+    #[error(transparent)]
+    Config(#[from] crate::config::ConfigError),
+    /// The choices do not go together.
+    #[error("`{key}` {message}")]
+    Plan {
+        /// The key.
+        key: String,
+        /// What is wrong with it, and the remedy.
+        message: String,
+    },
+    /// The vocabulary or another data file is not usable.
+    #[error(transparent)]
+    Data(#[from] gatto_data::DataError),
+    /// A file cannot be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file cannot be written.
+    #[error(transparent)]
+    Unwritable(#[from] gatto_data::WriteError),
+    /// A weights file is not a safetensors file of f32 tensors.
+    #[error("{}: is not a usable weights file: {message}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A weights file lacks a parameter of the model.
+    #[error("{}: has no weights for `{name}`; it belongs to a model of another configuration", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The parameter.
+        name: String,
+    },
+    /// A parameter has another shape in the file than in the model.
+    #[error(
+        "{}: `{name}` is {found:?} in the file and {expected:?} in the model; \
+         make the widths and vocabularies of both the same, or leave this part out",
+        path.display()
+    )]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// The parameter.
+        name: String,
+        /// Shape in the file.
+        found: Vec<usize>,
+        /// Shape in the model.
+        expected: Vec<usize>,
+    },
+}

@@ -1,0 +1,30 @@
+//! Encoder–decoder models, assembled from their configuration.
+//!
+//! ```text
+//! Encoder::encode(source) ──> Memory ──> Decoder::start(memory) -> State
+//!                                        Decoder::advance(tokens, state) -> features, State
+//! ```
+//!
+//! [`Model`] is the whole; [`Saved`] is a trained one with its vocabulary, as found in a run directory.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod config;
+mod bridge;
+mod decoder;
+mod encoder;
+mod error;
+mod memory;
+mod model;
+mod output;
+mod saved;
+mod stepping;
+pub mod weights;
+
+pub use config::{BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task};
+pub use decoder::State;
+pub use error::ModelError;
+pub use memory::{Memory, Tokens};
+pub use model::{Model, Vocabularies};
+pub use saved::{CONFIG, Prediction, Saved, WEIGHTS, write};
+pub use stepping::Stepping;

@@ -1,0 +1,74 @@
+//! What an encoder leaves behind, and tokens as tensors.
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use gatto_data::Padded;
+use gatto_nn::recurrent::CellState;
+
+/// What is known of the source once it has been read.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// The encoder's state at every position: [B, positions, width].
+    pub states: Tensor<3>,
+    /// 1 where a position exists, 0 on padding: [B, positions].
+    pub mask: Tensor<2>,
+    /// The context c: the last state of every layer.
+    pub summary: Vec<CellState>,
+}
+
+impl Memory {
+    /// The memory with only these rows, in this order.
+    pub fn select(&self, rows: Tensor<1, Int>) -> Self {
+        let select = |state: &CellState| state.map(|part| part.select(0, rows.clone()));
+        Self {
+            states: self.states.clone().select(0, rows.clone()),
+            mask: self.mask.clone().select(0, rows.clone()),
+            summary: self.summary.iter().map(select).collect(),
+        }
+    }
+
+    /// The summary of the last layer: [B, width].
+    pub fn context(&self) -> Option<Tensor<2>> {
+        self.summary.last().map(|state| state.hidden.clone())
+    }
+}
+
+/// Token ids and which of them exist.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    /// Token ids: [B, T].
+    pub ids: Tensor<2, Int>,
+    /// 1 where a token exists, 0 on padding: [B, T].
+    pub mask: Tensor<2>,
+}
+
+impl Tokens {
+    /// The tensors of padded rows.
+    pub fn new(rows: &Padded, device: &Device) -> Self {
+        Self::with_lengths(rows, rows.lengths.iter().copied(), device)
+    }
+
+    /// The tensors of padded rows without the token that ends each of them.
+    pub fn without_end(rows: &Padded, device: &Device) -> Self {
+        Self::with_lengths(rows, rows.lengths.iter().map(|length| length.saturating_sub(1)), device)
+    }
+
+    fn with_lengths(rows: &Padded, lengths: impl Iterator<Item = usize>, device: &Device) -> Self {
+        let shape = [rows.rows, rows.width];
+        let mut mask = vec![0.0f32; rows.rows * rows.width];
+        for (row, length) in lengths.enumerate() {
+            mask[row * rows.width..][..length].fill(1.0);
+        }
+        Self { ids: ids(&rows.ids, shape, device), mask: Tensor::from_data(TensorData::new(mask, shape), device) }
+    }
+
+    /// One token per row.
+    pub fn column(tokens: &[u32], device: &Device) -> Self {
+        let shape = [tokens.len(), 1];
+        Self { ids: ids(tokens, shape, device), mask: Tensor::ones(shape, device) }
+    }
+}
+
+fn ids(ids: &[u32], shape: [usize; 2], device: &Device) -> Tensor<2, Int> {
+    let ids: Vec<i64> = ids.iter().map(|&id| i64::from(id)).collect();
+    Tensor::from_data(TensorData::new(ids, shape), device)
+}

@@ -1,0 +1,114 @@
+//! A trained model with its vocabulary, as found in a run directory.
+//!
+//! A run directory holds `config.toml`, `model.safetensors` and `tokenizer.json` (or one such file
+//! per side); all that training leaves beside them is not looked at here.
+
+use crate::config::{self, Complaint, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task};
+use crate::error::ModelError;
+use crate::model::{Model, Vocabularies};
+use crate::stepping::Stepping;
+use crate::weights;
+use burn::tensor::Device;
+use gatto_data::tokens::{TokenizerPair, TokensConfig};
+use gatto_data::{Limits, evaluation_batches, in_input_order};
+use gatto_nn::Noise;
+use gatto_search::{Hypothesis, SearchConfig, greedy};
+use serde::Deserialize;
+use std::path::Path;
+
+/// The configuration, in the run directory.
+pub const CONFIG: &str = "config.toml";
+/// The weights, in the run directory.
+pub const WEIGHTS: &str = "model.safetensors";
+
+/// The keys of a configuration that say what a model is; training has checked the others.
+#[derive(Debug, Deserialize)]
+struct Described {
+    task: Task,
+    #[serde(default)]
+    tokens: TokensConfig,
+    encoder: Option<EncoderConfig>,
+    decoder: Option<DecoderConfig>,
+    single: Option<SingleConfig>,
+    #[serde(default)]
+    sharing: SharingConfig,
+    #[serde(default)]
+    search: SearchConfig,
+}
+
+impl Described {
+    fn plan(&self) -> Result<config::Plan, Complaint> {
+        let model = ModelConfig {
+            task: self.task,
+            encoder: self.encoder.clone(),
+            decoder: self.decoder.clone(),
+            single: self.single.clone(),
+            sharing: self.sharing.clone(),
+        };
+        model.plan(self.tokens.is_shared())
+    }
+}
+
+/// A model ready to be used.
+#[derive(Debug)]
+pub struct Saved {
+    /// What the model is for.
+    pub task: Task,
+    /// What was built.
+    pub plan: config::Plan,
+    /// The parameters.
+    pub model: Model,
+    /// Its vocabulary.
+    pub tokens: TokenizerPair,
+    /// How it searches unless told otherwise.
+    pub search: SearchConfig,
+}
+
+/// What a model made of one source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The output as text.
+    pub text: String,
+    /// The output as tokens, with their log-probabilities.
+    pub hypothesis: Hypothesis,
+}
+
+impl Saved {
+    /// Loads the model in a run directory.
+    pub fn load(directory: &Path, device: &Device) -> Result<Self, ModelError> {
+        let path = directory.join(CONFIG);
+        let text = config::read_text(&path)?;
+        let described: Described = config::read(&path, &text, |found: &Described| found.plan().map(drop))?;
+        let plan = described.plan()?;
+        let tokens = TokenizerPair::load(directory)?;
+        let vocabularies = Vocabularies::of(&tokens);
+        let path = directory.join(WEIGHTS);
+        let weights = weights::load(&path)?;
+        // Seed 0: every value is replaced.
+        let model = weights::install(Model::new(&plan, vocabularies, 0, device), weights, &path, true)?;
+        Ok(Self { task: described.task, plan, model, tokens, search: described.search })
+    }
+
+    /// What the model makes of each source, in order. Sources of similar length are computed
+    /// together, `batch` at a time.
+    pub fn predict<S: AsRef<str>>(&self, sources: &[S], batch: usize) -> Result<Vec<Prediction>, ModelError> {
+        let encoded: Vec<_> =
+            sources.iter().map(|source| (self.tokens.source.encode(source.as_ref()), Vec::new())).collect();
+        let mut found = Vec::with_capacity(sources.len());
+        for batch in evaluation_batches(&encoded, &Limits::examples(batch))? {
+            let hypotheses = write(&self.model, &batch.source, self.search.max_length);
+            found.extend(batch.indices.into_iter().zip(hypotheses));
+        }
+        let prediction = |hypothesis: Hypothesis| Prediction {
+            text: self.tokens.target.decode(&hypothesis.tokens),
+            hypothesis,
+        };
+        Ok(in_input_order(found).into_iter().map(prediction).collect())
+    }
+}
+
+/// Reads a batch of sources and writes a target for each, by greedy search.
+pub fn write(model: &Model, source: &gatto_data::Padded, max_length: usize) -> Vec<Hypothesis> {
+    let memory = model.encode(source, &mut Noise::none());
+    greedy(&Stepping::new(model, memory, source.rows), &vec![max_length; source.rows])
+}

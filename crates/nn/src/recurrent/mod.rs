@@ -1,0 +1,13 @@
+//! Recurrent layers: the plain tanh network, the LSTM and the GRU, over masked sequences.
+//!
+//! A layer is one function of its input, mask, weights and first state ([`layer`]), so that the
+//! plain form and its fused twin can stand for each other. [`Network`] stacks layers.
+
+mod cell;
+mod fused;
+mod layer;
+mod network;
+
+pub use cell::{Cell, CellState};
+pub use layer::{LayerInput, LayerOutput, LayerWeights, layer, layer_plain};
+pub use network::{Network, NetworkConfig, NetworkOutput, Reading};

@@ -1,0 +1,106 @@
+//! The one trait that search sees.
+
+/// A model that writes sequences token by token, for several rows (sentences or beams) at once.
+pub trait Step {
+    /// All that is carried from step to step.
+    type State;
+
+    /// The state before the first token, one row per sentence, and the token that starts them all.
+    fn start(&self) -> (Self::State, u32);
+
+    /// Reads one token per row and gives a score for every token that may follow.
+    fn step(&self, tokens: &[u32], state: Self::State) -> (Logits, Self::State);
+
+    /// The state with only these rows, in this order; a row may be taken more than once.
+    fn select(&self, state: Self::State, rows: &[usize]) -> Self::State;
+
+    /// The token that ends a sequence.
+    fn end(&self) -> u32;
+
+    /// Tokens that are never written, such as padding.
+    fn forbidden(&self) -> &[u32];
+}
+
+/// Unnormalised scores, one row of the vocabulary's size per row of the state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Logits {
+    values: Vec<f32>,
+    vocabulary: usize,
+}
+
+impl Logits {
+    /// Scores of `values.len() / vocabulary` rows.
+    pub fn new(values: Vec<f32>, vocabulary: usize) -> Self {
+        debug_assert!(vocabulary > 0 && values.len().is_multiple_of(vocabulary));
+        Self { values, vocabulary }
+    }
+
+    /// The rows, in order.
+    pub fn rows(&self) -> impl Iterator<Item = &[f32]> {
+        self.values.chunks_exact(self.vocabulary)
+    }
+
+    /// The best token of each row that is not in `forbidden`, and its log-probability. Of equals,
+    /// the lowest id wins.
+    pub fn best<'a>(&'a self, forbidden: &'a [u32]) -> impl Iterator<Item = (u32, f32)> + 'a {
+        self.rows().map(move |row| {
+            let mut best = None;
+            for (token, &score) in row.iter().enumerate() {
+                let token = token as u32;
+                if best.is_none_or(|(_, found)| score > found) && !forbidden.contains(&token) {
+                    best = Some((token, score));
+                }
+            }
+            let (token, score) = best.unwrap_or((0, f32::NEG_INFINITY));
+            (token, score - log_sum_exp(row))
+        })
+    }
+}
+
+/// log Σ exp(x), without overflow.
+fn log_sum_exp(row: &[f32]) -> f32 {
+    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    if !largest.is_finite() {
+        return largest;
+    }
+    let sum: f64 = row.iter().map(|&score| f64::from(score - largest).exp()).sum();
+    largest + sum.ln() as f32
+}
+
+/// A sequence that search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hypothesis {
+    /// The tokens, without the one that ends the sequence.
+    pub tokens: Vec<u32>,
+    /// log p of each token, and of the end if it was written.
+    pub log_probabilities: Vec<f32>,
+    /// Whether the model ended the sequence itself; otherwise the length limit did.
+    pub finished: bool,
+}
+
+impl Hypothesis {
+    /// log p of the whole sequence.
+    pub fn score(&self) -> f32 {
+        self.log_probabilities.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_token_is_never_a_forbidden_one() {
+        let logits = Logits::new(vec![9.0, 1.0, 1.0, 0.5], 4);
+        let (token, score) = logits.best(&[0]).next().expect("one row");
+        assert_eq!(token, 1);
+        let sum: f64 = [9.0f64, 1.0, 1.0, 0.5].iter().map(|x| x.exp()).sum();
+        assert!((f64::from(score) - (1.0 - sum.ln())).abs() < 1e-5);
+    }
+
+    #[test]
+    fn huge_scores_do_not_overflow() {
+        assert!((log_sum_exp(&[1e4, 1e4]) - (1e4 + 2f32.ln())).abs() < 1e-3);
+        assert_eq!(log_sum_exp(&[f32::NEG_INFINITY; 2]), f32::NEG_INFINITY);
+    }
+}

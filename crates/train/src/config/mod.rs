@@ -1,0 +1,145 @@
+//! A whole configuration file: the data, the model, how it is trained and how it searches.
+
+mod settings;
+
+pub use settings::{
+    Decay, Figure, InitConfig, OptimiserKind, SamplingConfig, SamplingDecay, ScheduleKind, TrainConfig,
+};
+
+use gatto_data::{DataConfig, DataError, TokensConfig};
+use gatto_model::config::{Complaint, ConfigError, Plan, read, read_text};
+use gatto_model::{DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task};
+use gatto_search::SearchConfig;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What a configuration file says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// What the model is for.
+    pub task: Task,
+    /// Where every random choice comes from.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// The examples.
+    pub data: DataConfig,
+    /// The vocabulary.
+    #[serde(default)]
+    pub tokens: TokensConfig,
+    /// What reads the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoder: Option<EncoderConfig>,
+    /// What writes the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoder: Option<DecoderConfig>,
+    /// One network for both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub single: Option<SingleConfig>,
+    /// Which parameters do double duty.
+    #[serde(default)]
+    pub sharing: SharingConfig,
+    /// Parts that start from a saved model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub init: Vec<InitConfig>,
+    /// How the parameters are fitted.
+    #[serde(default)]
+    pub train: TrainConfig,
+    /// How output is chosen.
+    #[serde(default)]
+    pub search: SearchConfig,
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+/// A configuration beside the text that it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigFile {
+    /// What it says.
+    pub config: Config,
+    /// The text, with the changes of `--set` applied.
+    pub text: String,
+    /// Where relative paths start.
+    pub base: PathBuf,
+}
+
+impl ConfigFile {
+    /// Reads a file, with `changes` of the form `train.steps=100` applied.
+    pub fn read(path: &Path, changes: &[String]) -> Result<Self, ConfigError> {
+        let text = read_text(path)?;
+        let base = path.parent().unwrap_or(Path::new("")).to_owned();
+        Self::parse(path, text, base, changes)
+    }
+
+    /// Reads `text`, which errors call `path`.
+    pub fn parse(path: &Path, text: String, base: PathBuf, changes: &[String]) -> Result<Self, ConfigError> {
+        let check = |config: &Config| config.plan().map(drop);
+        let mut config = read(path, &text, check)?;
+        if changes.is_empty() {
+            return Ok(Self { config, text, base });
+        }
+        let text = changed(path, &text, changes)?;
+        config = read(path, &text, check)?;
+        Ok(Self { config, text, base })
+    }
+}
+
+/// The text with keys set, each change a line of TOML such as `train.steps=100`; a value that is not
+/// TOML is taken as text.
+fn changed(path: &Path, text: &str, changes: &[String]) -> Result<String, ConfigError> {
+    let wrong = |message| ConfigError::Wrong { path: path.to_owned(), line: 1, column: 1, message };
+    let mut table: toml::Table = toml::from_str(text).map_err(|error| wrong(error.message().to_owned()))?;
+    for change in changes {
+        let Some((key, value)) = change.split_once('=') else {
+            return Err(wrong(format!("--set {change}: has no `=`; write for example --set train.steps=100")));
+        };
+        let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"))
+            .ok()
+            .and_then(|mut table| table.remove("value"));
+        let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
+        set(&mut table, key.trim(), value).map_err(|name| {
+            wrong(format!("--set {change}: `{name}` is a value and has no keys inside it"))
+        })?;
+    }
+    let settings = toml::to_string(&table).map_err(|error| wrong(error.to_string()))?;
+    Ok(format!("# with --set {}\n{settings}", changes.join(" --set ")))
+}
+
+fn set(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
+    match key.split_once('.') {
+        None => {
+            table.insert(key.to_owned(), value);
+            Ok(())
+        }
+        Some((name, rest)) => {
+            let inner = table.entry(name).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+            set(inner.as_table_mut().ok_or_else(|| name.to_owned())?, rest, value)
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what makes no sense, and says what is to be built.
+    pub fn plan(&self) -> Result<Plan, Complaint> {
+        let of_data = |error: DataError| match error {
+            DataError::Config { key, problem } => Complaint::new(key, problem),
+            other => Complaint::new("data", other.to_string()),
+        };
+        self.data.resolve(Path::new("")).map_err(of_data)?;
+        self.tokens.validate().map_err(of_data)?;
+        self.train.check(&self.data)?;
+        if self.search.max_length == 0 || self.search.max_length > 100_000 {
+            return Err(Complaint::new("search.max_length", "must be from 1 to 100000; write 200, for instance"));
+        }
+        let model = ModelConfig {
+            task: self.task,
+            encoder: self.encoder.clone(),
+            decoder: self.decoder.clone(),
+            single: self.single.clone(),
+            sharing: self.sharing.clone(),
+        };
+        model.plan(self.tokens.is_shared())
+    }
+}

@@ -1,0 +1,36 @@
+//! The corpora that a configuration names.
+
+use crate::config::Config;
+use gatto_data::builtin::Generated;
+use gatto_data::{Corpus, DataError, DataSource, IndexedCorpus, OneSide, Part};
+use gatto_model::Task;
+use std::path::Path;
+
+/// Examples that a built-in task makes unless told otherwise: for training, and for each other part.
+const TRAINING: u64 = 1_000_000;
+const HELD_OUT: u64 = 10_000;
+
+/// Opens one part of the data; `None` if the configuration has no such part.
+pub fn open(config: &Config, base: &Path, part: Part) -> Result<Option<Box<dyn Corpus>>, DataError> {
+    let corpus: Box<dyn Corpus> = match config.data.resolve(base)? {
+        DataSource::Builtin { task, examples } => {
+            let count = if part == Part::Train { examples.unwrap_or(TRAINING) } else { HELD_OUT };
+            Box::new(IndexedCorpus::new(Generated { task, part, seed: config.seed, count }))
+        }
+        DataSource::Files { train, valid, test, skip_bad } => {
+            let files = match part {
+                Part::Train => Some(train),
+                Part::Valid => valid,
+                Part::Test => test,
+            };
+            match files {
+                Some(files) => Box::new(files.open(skip_bad)?),
+                None => return Ok(None),
+            }
+        }
+    };
+    Ok(Some(match config.task {
+        Task::Translate => corpus,
+        Task::LanguageModel => Box::new(OneSide::new(corpus, config.data.side.unwrap_or_default())),
+    }))
+}

@@ -1,0 +1,97 @@
+//! Why a training run stops.
+
+use std::path::PathBuf;
+
+/// A training run that cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// The configuration is not usable.
+    #[error(transparent)]
+    Config(#[from] gatto_model::config::ConfigError),
+    /// The data is not usable.
+    #[error(transparent)]
+    Data(#[from] gatto_data::DataError),
+    /// The model, or a saved part of it, is not usable.
+    #[error(transparent)]
+    Model(#[from] gatto_model::ModelError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] gatto_data::WriteError),
+    /// A file or folder of the run cannot be read or changed.
+    #[error("{}: {action}: {source}", path.display())]
+    Files {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The run directory has been used.
+    #[error(
+        "{}: already holds a run; add --resume to go on with it, or name another directory with --out",
+        path.display()
+    )]
+    Occupied {
+        /// The run directory.
+        path: PathBuf,
+    },
+    /// Another process trains here.
+    #[error("{}: another process is training here; wait for it, or name another directory with --out", path.display())]
+    Locked {
+        /// The run directory.
+        path: PathBuf,
+    },
+    /// There is nothing to resume.
+    #[error("{}: holds no checkpoint to go on from; leave out --resume to start", path.display())]
+    NothingToResume {
+        /// The run directory.
+        path: PathBuf,
+    },
+    /// The configuration is not the one that the run was started with.
+    #[error(
+        "{}: was started with another configuration ({key} differs); only train.steps may change: \
+         give the configuration that it holds, or name another directory with --out",
+        path.display()
+    )]
+    OtherConfig {
+        /// The run directory.
+        path: PathBuf,
+        /// The first table that differs.
+        key: String,
+    },
+    /// A checkpoint cannot be read.
+    #[error("{}: is damaged: {message}", path.display())]
+    Damaged {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The loss is not a number any more.
+    #[error(
+        "the loss of step {step} is {loss}: training has diverged and was stopped; the last checkpoint is untouched. \
+         hint: lower train.learning_rate (now {learning_rate:e}), set train.clip = 1.0 (now {clip}), \
+         or add train.warmup, and look for broken examples"
+    )]
+    Diverged {
+        /// The step.
+        step: u64,
+        /// The loss.
+        loss: f64,
+        /// The learning rate of that step.
+        learning_rate: f64,
+        /// The norm that gradients are clipped to.
+        clip: f64,
+    },
+    /// `freeze` or `init` names a part that the model has not.
+    #[error("`{key}`: the model has no part `{part}`; its parts are {parts}")]
+    NoSuchPart {
+        /// The key.
+        key: String,
+        /// The part.
+        part: String,
+        /// The parts that exist.
+        parts: String,
+    },
+}

@@ -1,0 +1,27 @@
+//! Training: losses, optimisers, schedules, and the loop that can be stopped anywhere and go on
+//! exactly where it was.
+//!
+//! [`run()`] trains as a [`ConfigFile`] says and leaves a run directory.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod checkpoint;
+pub mod config;
+pub mod corpora;
+mod error;
+mod learning;
+mod optimiser;
+pub mod record;
+mod run;
+pub mod sampling;
+mod schedule;
+mod start;
+mod validation;
+
+pub use config::{Config, ConfigFile};
+pub use error::TrainError;
+pub use learning::{Gathered, gather};
+pub use optimiser::{Optimiser, add_gradients, global_norm};
+pub use run::{Ending, Outcome, RunOptions, run};
+pub use schedule::ScheduleState;
+pub use validation::Validation;

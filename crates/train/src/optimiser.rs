@@ -1,0 +1,139 @@
+//! From gradients to updates: clipping by the global norm, then Adam, AdamW or SGD, in place.
+
+use crate::config::{OptimiserKind, TrainConfig};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Gradients, Tensor};
+use gatto_kernels::optimise::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
+use gatto_model::Model;
+use gatto_model::weights::{Place, Weight, Weights};
+use std::collections::BTreeMap;
+
+struct TakeGradients<'a> {
+    place: Place,
+    gradients: &'a mut Gradients,
+    found: &'a mut Weights,
+}
+
+impl ModuleVisitor for TakeGradients<'_> {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.place.enter(name, container);
+    }
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.place.exit();
+    }
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let Some(gradient) = param.val().grad_remove(self.gradients) else { return };
+        let shape = gradient.dims().to_vec();
+        let values = gradient.try_into_vec_as::<f32>().unwrap_or_default();
+        match self.found.get_mut(&self.place.name()) {
+            Some(sum) => sum.values.iter_mut().zip(values).for_each(|(sum, value)| *sum += value),
+            None => drop(self.found.insert(self.place.name(), Weight { shape, values })),
+        }
+    }
+}
+
+/// Adds the gradients of a backward pass to those in `sum`, by parameter.
+pub fn add_gradients(model: &Model, mut gradients: Gradients, sum: &mut Weights) {
+    model.visit(&mut TakeGradients { place: Place::default(), gradients: &mut gradients, found: sum });
+}
+
+/// The norm of all gradients together.
+pub fn global_norm(gradients: &Weights) -> f64 {
+    gradients.values().map(|gradient| sum_of_squares(&gradient.values)).sum::<f64>().sqrt()
+}
+
+/// What an optimiser remembers of every parameter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Optimiser {
+    /// Adam's mean of gradients; SGD's velocity.
+    pub first: BTreeMap<String, Vec<f32>>,
+    /// Adam's mean of squared gradients.
+    pub second: BTreeMap<String, Vec<f32>>,
+}
+
+impl Optimiser {
+    /// One update, the `step`-th counted from 1. Parameters without a gradient stay as they are.
+    pub fn update(
+        &mut self,
+        config: &TrainConfig,
+        model: Model,
+        gradients: &Weights,
+        norm: f64,
+        learning_rate: f64,
+        step: u64,
+    ) -> Model {
+        let clipped = config.clip > 0.0 && norm > config.clip;
+        let scale = if clipped { config.clip / (norm + 1e-6) } else { 1.0 };
+        let (scale, weight_decay) = (scale as f32, config.decay());
+        let rule = match config.optimiser {
+            OptimiserKind::Adam | OptimiserKind::Adamw => Rule::Adam(AdamStep {
+                lr: learning_rate,
+                beta1: config.beta1,
+                beta2: config.beta2,
+                eps: config.epsilon,
+                weight_decay,
+                scale,
+                step,
+            }),
+            OptimiserKind::Sgd => Rule::Sgd(SgdStep {
+                lr: learning_rate,
+                momentum: config.momentum,
+                dampening: 0.0,
+                nesterov: false,
+                weight_decay,
+                scale,
+                step,
+            }),
+        };
+        model.map(&mut Update { place: Place::default(), optimiser: self, gradients, rule })
+    }
+}
+
+enum Rule {
+    Adam(AdamStep),
+    Sgd(SgdStep),
+}
+
+struct Update<'a> {
+    place: Place,
+    optimiser: &'a mut Optimiser,
+    gradients: &'a Weights,
+    rule: Rule,
+}
+
+impl ModuleMapper for Update<'_> {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.place.enter(name, container);
+    }
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.place.exit();
+    }
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let name = self.place.name();
+        let Some(gradient) = self.gradients.get(&name) else { return param };
+        let gradient = gradient.values.as_slice();
+        let remembered = |memory: &mut BTreeMap<String, Vec<f32>>| {
+            memory.remove(&name).unwrap_or_else(|| vec![0.0; gradient.len()])
+        };
+        let mut first = remembered(&mut self.optimiser.first);
+        let param = match &self.rule {
+            Rule::Adam(step) => {
+                let mut second = remembered(&mut self.optimiser.second);
+                let param = changed(param, |values| adam(values, gradient, &mut first, &mut second, step));
+                self.optimiser.second.insert(name.clone(), second);
+                param
+            }
+            Rule::Sgd(step) => changed(param, |values| sgd(values, gradient, &mut first, step)),
+        };
+        self.optimiser.first.insert(name, first);
+        param
+    }
+}
+
+fn changed<const D: usize>(param: Param<Tensor<D>>, change: impl FnOnce(&mut [f32])) -> Param<Tensor<D>> {
+    param.map(|tensor| {
+        let required = tensor.is_require_grad();
+        let plain = gatto_nn::update(tensor.inner(), change);
+        Tensor::from_inner(plain).set_require_grad(required)
+    })
+}

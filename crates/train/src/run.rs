@@ -1,0 +1,415 @@
+//! A training run, from its first step or from a checkpoint to its end.
+
+use crate::checkpoint::{self, Checkpoint, RunState, failed};
+use crate::config::{Config, ConfigFile, Figure};
+use crate::corpora;
+use crate::error::TrainError;
+use crate::learning::{gather, mixed};
+use crate::optimiser::{Optimiser, global_norm};
+use crate::record::tensorboard::EventWriter;
+use crate::record::{Entry, Event, Journal, Recorder, StepFigures, ValidFigures, draw_curves};
+use crate::schedule::better;
+use crate::start;
+use crate::validation::Validation;
+use burn::module::Module;
+use burn::tensor::Device;
+use gatto_data::{BatchStream, Part, TokenizerPair};
+use gatto_model::{CONFIG, Model, WEIGHTS, weights};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+const JOURNAL: &str = "metrics.jsonl";
+const CHECKPOINTS: &str = "checkpoints";
+const TENSORBOARD: &str = "tensorboard";
+const CURVES: &str = "curves.svg";
+const LOCK: &str = ".lock";
+
+/// Where and how to run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The run directory.
+    pub directory: PathBuf,
+    /// Whether to go on with the run in it.
+    pub resume: bool,
+    /// Where to compute.
+    pub device: Device,
+    /// Set from elsewhere to save and stop after the step under way.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl RunOptions {
+    /// A new run in `directory` on the CPU.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            resume: false,
+            device: Device::flex(),
+            stop: Arc::new(AtomicBool::new(false)),
+        }
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All steps were made.
+    Completed,
+    /// The validation figure stopped getting better.
+    StoppedEarly,
+    /// It was asked to stop; it can be resumed.
+    Interrupted,
+}
+
+/// What a run left behind.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Updates made.
+    pub step: u64,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Figures of the last validation of this session.
+    pub last: Option<ValidFigures>,
+    /// The best validation figure, and its step.
+    pub best: Option<(f64, u64)>,
+}
+
+/// Trains as the configuration says, and leaves a run directory.
+pub fn run(
+    file: &ConfigFile,
+    options: &RunOptions,
+    recorder: &mut dyn Recorder,
+) -> Result<Outcome, TrainError> {
+    let directory = options.directory.as_path();
+    let _lock = prepare(file, options)?;
+    let mut session = Session::open(file, options, recorder)?;
+    recorder.record(&Event::Started {
+        step: session.state.step,
+        steps: file.config.train.steps,
+        parameters: session.model.num_params(),
+        directory,
+    });
+    let ending = session.train(options, recorder)?;
+    session.finish(ending, recorder)
+}
+
+/// Makes the run directory, or finds the one to go on with, and locks it.
+fn prepare(file: &ConfigFile, options: &RunOptions) -> Result<File, TrainError> {
+    let directory = options.directory.as_path();
+    let config = directory.join(CONFIG);
+    let used = config.exists();
+    if used && !options.resume {
+        return Err(TrainError::Occupied { path: directory.to_owned() });
+    }
+    if !used && options.resume {
+        return Err(TrainError::NothingToResume { path: directory.to_owned() });
+    }
+    fs::create_dir_all(directory).map_err(failed(directory, "cannot be created"))?;
+    let lock = directory.join(LOCK);
+    let lock_file = File::create(&lock).map_err(failed(&lock, "cannot be created"))?;
+    if lock_file.try_lock().is_err() {
+        return Err(TrainError::Locked { path: directory.to_owned() });
+    }
+    if options.resume {
+        let before = ConfigFile::read(&config, &[])?.config;
+        if let Some(key) = difference(&before, &file.config) {
+            return Err(TrainError::OtherConfig { path: directory.to_owned(), key });
+        }
+    }
+    checkpoint::tidy(directory)?;
+    checkpoint::tidy(&directory.join(CHECKPOINTS))?;
+    gatto_data::files::replace(&config, |out| out.write_all(file.text.as_bytes()))?;
+    Ok(lock_file)
+}
+
+/// The first table in which two configurations differ, the number of steps aside.
+fn difference(before: &Config, now: &Config) -> Option<String> {
+    let mut before = before.clone();
+    before.train.steps = now.train.steps;
+    let [before, now] = [&before, now].map(|config| toml::Table::try_from(config).unwrap_or_default());
+    let keys = before.keys().chain(now.keys());
+    keys.into_iter().find(|key| before.get(*key) != now.get(*key)).cloned()
+}
+
+/// All that training holds.
+struct Session<'a> {
+    config: &'a Config,
+    directory: &'a Path,
+    tokens: Arc<TokenizerPair>,
+    stream: BatchStream,
+    validation: Option<Validation>,
+    model: Model,
+    optimiser: Optimiser,
+    state: RunState,
+    journal: Journal,
+    events: EventWriter,
+    last: Option<ValidFigures>,
+    /// Seconds of earlier sessions, and when this one began.
+    clock: (f64, Instant),
+    /// When the last line of figures was written, and the tokens by then.
+    lately: (Instant, u64),
+}
+
+impl<'a> Session<'a> {
+    fn open(file: &'a ConfigFile, options: &'a RunOptions, recorder: &mut dyn Recorder) -> Result<Self, TrainError> {
+        let (config, base) = (&file.config, file.base.as_path());
+        let directory = options.directory.as_path();
+        let checkpoint = resumed(directory, options.resume, recorder)?;
+        let mut corpus = corpora::open(config, base, Part::Train)?.ok_or_else(no_training_data)?;
+        // The vocabulary of a checkpoint is the one that stands in the directory.
+        let tokens = match &checkpoint {
+            Some(_) => TokenizerPair::load(directory)?,
+            None => {
+                let tokens = TokenizerPair::train(&config.tokens, corpus.as_mut())?;
+                tokens.save(directory)?;
+                tokens
+            }
+        };
+        let tokens = Arc::new(tokens);
+        let validation = match corpora::open(config, base, Part::Valid)? {
+            Some(mut corpus) => {
+                let train = &config.train;
+                Validation::read(corpus.as_mut(), &tokens, train.valid_examples, train.max_length)?
+            }
+            None => None,
+        };
+        let model = start::model(file, &tokens, &options.device)?;
+        let (model, optimiser, state) = match checkpoint {
+            Some(found) => {
+                let path = directory.join(CHECKPOINTS);
+                (weights::install(model, found.weights, &path, true)?, found.optimiser, found.run)
+            }
+            None => (model, Optimiser::default(), RunState::default()),
+        };
+        let stream = BatchStream::resume(corpus, tokens.clone(), config.train.stream(config.seed), state.stream.clone())?;
+        let journal = Journal::open(&directory.join(JOURNAL), state.metrics_bytes)?;
+        let events = open_events(directory, state.step)?;
+        Ok(Self {
+            config,
+            directory,
+            tokens,
+            stream,
+            validation,
+            model,
+            optimiser,
+            journal,
+            events,
+            last: None,
+            clock: (state.seconds, Instant::now()),
+            lately: (Instant::now(), state.tokens),
+            state,
+        })
+    }
+
+    fn train(&mut self, options: &RunOptions, recorder: &mut dyn Recorder) -> Result<Ending, TrainError> {
+        let config = &self.config.train;
+        let mut saved = self.state.step;
+        let ending = loop {
+            if self.state.step >= config.steps {
+                break Ending::Completed;
+            }
+            if options.stop.load(Ordering::Relaxed) {
+                break Ending::Interrupted;
+            }
+            self.step(recorder)?;
+            let step = self.state.step;
+            if step.is_multiple_of(config.validate_every) || step == config.steps {
+                self.validate(recorder)?;
+            }
+            if step.is_multiple_of(config.checkpoint_every) {
+                self.save()?;
+                saved = step;
+            }
+            if config.patience > 0 && self.state.waited >= config.patience {
+                break Ending::StoppedEarly;
+            }
+        };
+        if saved < self.state.step {
+            self.save()?;
+        }
+        Ok(ending)
+    }
+
+    /// One update.
+    fn step(&mut self, recorder: &mut dyn Recorder) -> Result<(), TrainError> {
+        let config = &self.config.train;
+        let step = self.state.step + 1;
+        let mut batches = Vec::with_capacity(config.accumulate);
+        for _ in 0..config.accumulate {
+            batches.push(self.stream.next()?);
+        }
+        let gathered = gather(&self.model, &batches, config, step, mixed(self.config.seed, step));
+        let learning_rate = self.state.schedule.learning_rate(config, step);
+        let norm = global_norm(&gathered.gradients);
+        if !gathered.loss.is_finite() || !norm.is_finite() {
+            let loss = if gathered.loss.is_finite() { norm } else { gathered.loss };
+            return Err(TrainError::Diverged { step, loss, learning_rate, clip: config.clip });
+        }
+        let model = self.model.clone();
+        self.model = self.optimiser.update(config, model, &gathered.gradients, norm, learning_rate, step);
+        self.state.step = step;
+        self.state.tokens += gathered.tokens as u64;
+        self.state.pending.0 += gathered.loss;
+        self.state.pending.1 += gathered.tokens as u64;
+        let loss = gathered.loss / gathered.tokens.max(1) as f64;
+        recorder.record(&Event::Stepped { step, loss, tokens_per_second: self.speed() });
+        if step.is_multiple_of(config.log_every) || step == config.steps {
+            self.log(norm, learning_rate, recorder)?;
+        }
+        Ok(())
+    }
+
+    fn seconds(&self) -> f64 {
+        self.clock.0 + self.clock.1.elapsed().as_secs_f64()
+    }
+
+    fn speed(&self) -> f64 {
+        (self.state.tokens - self.lately.1) as f64 / self.lately.0.elapsed().as_secs_f64().max(1e-9)
+    }
+
+    fn log(&mut self, gradient_norm: f64, learning_rate: f64, recorder: &mut dyn Recorder) -> Result<(), TrainError> {
+        let (loss, tokens) = std::mem::take(&mut self.state.pending);
+        let figures = StepFigures {
+            step: self.state.step,
+            epoch: self.stream.epoch(),
+            loss: loss / tokens.max(1) as f64,
+            gradient_norm,
+            learning_rate,
+            tokens: self.state.tokens,
+            tokens_per_second: self.speed(),
+            seconds: self.seconds(),
+        };
+        self.lately = (Instant::now(), self.state.tokens);
+        self.scalars(&[
+            ("train/loss", figures.loss),
+            ("train/gradient_norm", gradient_norm),
+            ("train/learning_rate", learning_rate),
+            ("train/tokens_per_second", figures.tokens_per_second),
+        ])?;
+        recorder.record(&Event::Logged(&figures));
+        self.journal.write(&Entry::Train(figures))
+    }
+
+    fn scalars(&mut self, values: &[(&str, f64)]) -> Result<(), TrainError> {
+        let step = self.state.step;
+        let write = |events: &mut EventWriter| {
+            values.iter().try_for_each(|(tag, value)| events.scalar(tag, *value as f32, step, now()))?;
+            events.flush()
+        };
+        write(&mut self.events).map_err(failed(self.events.path(), "cannot be written"))
+    }
+
+    /// Looks at the model, keeps it if it is the best so far.
+    fn validate(&mut self, recorder: &mut dyn Recorder) -> Result<(), TrainError> {
+        let Some(validation) = &self.validation else { return Ok(()) };
+        let begun = Instant::now();
+        let plain = self.model.valid();
+        let mut figures =
+            validation.figures(&plain, self.config.task, &self.tokens, self.config.search.max_length);
+        let config = &self.config.train;
+        let figure = match config.best_by {
+            Figure::Loss => figures.loss,
+            Figure::Perplexity => figures.perplexity,
+            Figure::Accuracy => figures.accuracy,
+            Figure::ExactMatch => figures.exact_match.unwrap_or_default(),
+        };
+        figures.step = self.state.step;
+        figures.best = better(config.best_by, figure, self.state.best.map(|(best, _)| best));
+        figures.seconds = self.seconds();
+        self.state.schedule.validated(config, figure);
+        if figures.best {
+            self.state.best = Some((figure, self.state.step));
+            self.state.waited = 0;
+            weights::save(&self.directory.join(WEIGHTS), &weights::collect(&plain))?;
+        } else {
+            self.state.waited += 1;
+        }
+        let mut scalars = vec![("valid/loss", figures.loss), ("valid/accuracy", figures.accuracy)];
+        scalars.extend(figures.exact_match.map(|share| ("valid/exact_match", share)));
+        self.scalars(&scalars)?;
+        recorder.record(&Event::Validated(&figures));
+        self.journal.write(&Entry::Valid(figures.clone()))?;
+        self.last = Some(figures);
+        self.lately.0 += begun.elapsed(); // validation is not training
+        self.draw()
+    }
+
+    fn save(&mut self) -> Result<(), TrainError> {
+        self.state.metrics_bytes = self.journal.sync()?;
+        self.state.seconds = self.seconds();
+        self.state.stream = self.stream.state();
+        let checkpoint = Checkpoint {
+            run: self.state.clone(),
+            weights: weights::collect(&self.model),
+            optimiser: self.optimiser.clone(),
+        };
+        checkpoint.save(&self.directory.join(CHECKPOINTS), self.config.train.keep).map(drop)
+    }
+
+    fn draw(&self) -> Result<(), TrainError> {
+        let picture = draw_curves(&Journal::read(&self.directory.join(JOURNAL))?);
+        gatto_data::files::replace(&self.directory.join(CURVES), |out| out.write_all(picture.as_bytes()))?;
+        Ok(())
+    }
+
+    fn finish(mut self, ending: Ending, recorder: &mut dyn Recorder) -> Result<Outcome, TrainError> {
+        let (step, path) = (self.state.step, self.directory.join(WEIGHTS));
+        let averaged = match (ending, self.config.train.average) {
+            (Ending::Interrupted, _) | (_, 0) => None,
+            (_, count) => checkpoint::average(&self.directory.join(CHECKPOINTS), count)?,
+        };
+        if let Some(weights) = &averaged {
+            weights::save(&path, weights)?;
+        } else if self.state.best.is_none() {
+            weights::save(&path, &weights::collect(&self.model))?; // nothing to choose the best by
+        }
+        self.events.flush().map_err(failed(self.events.path(), "cannot be written"))?;
+        self.draw()?;
+        let reason = match (ending, averaged.is_some()) {
+            (Ending::Interrupted, _) => "interrupted; everything is saved, go on with --resume".to_owned(),
+            (_, true) => format!("model.safetensors is the mean of the last {} checkpoints", self.config.train.average),
+            (Ending::StoppedEarly, _) => "the validation figure no longer gets better".to_owned(),
+            (Ending::Completed, _) => "all steps made".to_owned(),
+        };
+        recorder.record(&Event::Finished { step, reason: &reason });
+        Ok(Outcome { step, ending, last: self.last, best: self.state.best })
+    }
+}
+
+/// The newest whole checkpoint of a run that goes on, if it has one yet.
+fn resumed(directory: &Path, resume: bool, recorder: &mut dyn Recorder) -> Result<Option<Checkpoint>, TrainError> {
+    if !resume {
+        return Ok(None);
+    }
+    let (found, damaged) = Checkpoint::newest(&directory.join(CHECKPOINTS))?;
+    for error in &damaged {
+        recorder.record(&Event::Noted(&format!("{error}; going back to the checkpoint before it")));
+    }
+    match (found, damaged.into_iter().next_back()) {
+        (None, Some(error)) => Err(error),
+        (None, None) => {
+            recorder.record(&Event::Noted("no checkpoint was written before the run was stopped; starting anew"));
+            Ok(None)
+        }
+        (found, _) => Ok(found),
+    }
+}
+
+fn no_training_data() -> TrainError {
+    gatto_data::DataError::Config { key: "data.train".into(), problem: "is missing".into() }.into()
+}
+
+fn open_events(directory: &Path, step: u64) -> Result<EventWriter, TrainError> {
+    let folder = directory.join(TENSORBOARD);
+    let opened = match step {
+        0 => EventWriter::create(&folder, now()),
+        _ => EventWriter::append(&folder, now(), step + 1, CHECKPOINTS),
+    };
+    opened.map_err(failed(&folder, "cannot be written"))
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}

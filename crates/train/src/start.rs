@@ -1,0 +1,82 @@
+//! The model before its first update: drawn from the seed, or parts of it from saved models.
+
+use crate::config::{ConfigFile, InitConfig};
+use crate::error::TrainError;
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::{Device, Tensor};
+use gatto_data::TokenizerPair;
+use gatto_model::weights::{self, Place, Weights};
+use gatto_model::{Model, Vocabularies, WEIGHTS};
+
+/// The model of a configuration, ready to learn.
+pub(crate) fn model(file: &ConfigFile, tokens: &TokenizerPair, device: &Device) -> Result<Model, TrainError> {
+    let config = &file.config;
+    let plan = config.plan().map_err(gatto_model::ModelError::from)?;
+    let mut model = Model::new(&plan, Vocabularies::of(tokens), config.seed, &device.clone().autodiff());
+    for init in &config.init {
+        model = from_saved(model, init, &file.base)?;
+    }
+    let names: Vec<String> = weights::collect(&model).into_keys().collect();
+    for part in &config.train.freeze {
+        if !names.iter().any(|name| inside(name, part).is_some()) {
+            return Err(no_such_part("train.freeze", part, names.iter()));
+        }
+    }
+    Ok(model.map(&mut Freeze { place: Place::default(), parts: &config.train.freeze }))
+}
+
+/// What of `name` lies inside `part`; all of it if the part is the whole model.
+fn inside<'a>(name: &'a str, part: &str) -> Option<&'a str> {
+    match name.strip_prefix(part)? {
+        rest if part.is_empty() || rest.is_empty() => Some(rest),
+        rest => rest.strip_prefix('.'),
+    }
+}
+
+fn no_such_part<'a>(key: &str, part: &str, names: impl Iterator<Item = &'a String>) -> TrainError {
+    let mut parts: Vec<String> =
+        names.map(|name| name.splitn(3, '.').take(2).collect::<Vec<_>>().join(".")).collect();
+    parts.dedup();
+    TrainError::NoSuchPart { key: key.to_owned(), part: part.to_owned(), parts: parts.join(", ") }
+}
+
+fn from_saved(model: Model, init: &InitConfig, base: &std::path::Path) -> Result<Model, TrainError> {
+    let path = base.join(&init.from).join(WEIGHTS);
+    let saved = weights::load(&path)?;
+    let into = init.into.as_ref().unwrap_or(&init.part);
+    let names = weights::collect(&model);
+    // Only what both models have: a decoder that becomes an encoder leaves its output layer behind.
+    let found: Weights = saved
+        .iter()
+        .filter_map(|(name, weight)| {
+            let rest = inside(name, &init.part)?;
+            let name = [into.as_str(), rest].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".");
+            names.contains_key(&name).then(|| (name, weight.clone()))
+        })
+        .collect();
+    if found.is_empty() {
+        let (part, known) =
+            if saved.keys().any(|name| inside(name, &init.part).is_some()) { (into, &names) } else { (&init.part, &saved) };
+        return Err(no_such_part("init", part, known.keys()));
+    }
+    Ok(weights::install(model, found, &path, false)?)
+}
+
+struct Freeze<'a> {
+    place: Place,
+    parts: &'a [String],
+}
+
+impl ModuleMapper for Freeze<'_> {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.place.enter(name, container);
+    }
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.place.exit();
+    }
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let name = self.place.name();
+        let frozen = self.parts.iter().any(|part| inside(&name, part).is_some());
+        if frozen { param.set_require_grad(false) } else { param }
+    }
+}
