@@ -10,15 +10,15 @@ use std::path::PathBuf;
 /// error. Exit status: 0 done, 1 failed, 2 bad usage.
 #[derive(Debug, Parser)]
 #[command(name = "gatto", version, max_term_width = 100)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Train the built-in English→Italian task for about a minute, and translate
     Demo(Demo),
     /// Print a commented configuration to start from
@@ -39,134 +39,134 @@ pub enum Command {
 
 /// Flags of every command that computes.
 #[derive(Clone, Debug, Args)]
-pub struct Compute {
+pub(crate) struct Compute {
     /// Threads to compute with [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
     /// Where to compute: cpu
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = ["cpu"])]
-    pub device: String,
+    pub(crate) device: String,
 }
 
 /// `gatto demo`
 #[derive(Debug, Args)]
-pub struct Demo {
+pub(crate) struct Demo {
     /// Run directory to leave behind [default: runs/demo, or the next free name]
     #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Train for so many updates, in place of about a minute's worth
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub steps: Option<u64>,
+    pub(crate) steps: Option<u64>,
     /// Flags of computing.
     #[command(flatten)]
-    pub compute: Compute,
+    pub(crate) compute: Compute,
 }
 
 /// `gatto new`
 #[derive(Debug, Args)]
-pub struct New {
+pub(crate) struct New {
     /// A built-in task or a recipe; without it, the list of names
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Write to FILE in place of standard output
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// `gatto train`
 #[derive(Debug, Args)]
-pub struct Train {
+pub(crate) struct Train {
     /// Configuration file
-    pub config: PathBuf,
+    pub(crate) config: PathBuf,
     /// Run directory [default: runs/ and the name of the configuration]
     #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Go on with the run in the directory, exactly where its last checkpoint is
     #[arg(long)]
-    pub resume: bool,
+    pub(crate) resume: bool,
     /// Change a key of the configuration, such as train.steps=100
     #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
+    pub(crate) set: Vec<String>,
     /// Change the seed of the configuration
     #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
     /// Print nothing but errors
     #[arg(short, long)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Flags of computing.
     #[command(flatten)]
-    pub compute: Compute,
+    pub(crate) compute: Compute,
 }
 
 /// `gatto predict`
 #[derive(Debug, Args)]
-pub struct Predict {
+pub(crate) struct Predict {
     /// Run directory of a trained model
-    pub model: PathBuf,
+    pub(crate) model: PathBuf,
     /// Read sources from FILE (may be gzipped) in place of standard input
     #[arg(short, long, value_name = "FILE")]
-    pub input: Option<PathBuf>,
+    pub(crate) input: Option<PathBuf>,
     /// Write to FILE in place of standard output; it appears when it is whole
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Sources to compute together
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub batch: u32,
+    pub(crate) batch: u32,
     /// The most tokens to write for one source [default: what the model's configuration says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub max_length: Option<u32>,
+    pub(crate) max_length: Option<u32>,
     /// Write one JSON object per source: text, tokens, log-probabilities
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Flags of computing.
     #[command(flatten)]
-    pub compute: Compute,
+    pub(crate) compute: Compute,
 }
 
 /// `gatto evaluate`
 #[derive(Debug, Args)]
-pub struct Evaluate {
+pub(crate) struct Evaluate {
     /// Run directory of a trained model
-    pub model: PathBuf,
+    pub(crate) model: PathBuf,
     /// Sources, one per line [default: the test part of the model's data]
     #[arg(long, value_name = "FILE", requires = "target")]
-    pub source: Option<PathBuf>,
+    pub(crate) source: Option<PathBuf>,
     /// Targets, one per line
     #[arg(long, value_name = "FILE", requires = "source")]
-    pub target: Option<PathBuf>,
+    pub(crate) target: Option<PathBuf>,
     /// The most examples to look at
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub examples: u64,
+    pub(crate) examples: u64,
     /// Sources to compute together
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub batch: u32,
+    pub(crate) batch: u32,
     /// Print one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Flags of computing.
     #[command(flatten)]
-    pub compute: Compute,
+    pub(crate) compute: Compute,
 }
 
 /// `gatto info`
 #[derive(Debug, Args)]
-pub struct Info {
+pub(crate) struct Info {
     /// Run directory of a trained model
-    pub model: PathBuf,
+    pub(crate) model: PathBuf,
     /// Print one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// `gatto completions`
 #[derive(Debug, Args)]
-pub struct Completions {
+pub(crate) struct Completions {
     /// The shell
-    pub shell: clap_complete::Shell,
+    pub(crate) shell: clap_complete::Shell,
 }
 
 /// `gatto man`
 #[derive(Debug, Args)]
-pub struct Man {
+pub(crate) struct Man {
     /// Folder to write the pages into
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
 }

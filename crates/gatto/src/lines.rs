@@ -9,7 +9,7 @@ use std::path::Path;
 const LONGEST: u64 = 1 << 20;
 
 /// Reads lines from a file (gzipped or not) or standard input.
-pub struct Lines {
+pub(crate) struct Lines {
     input: Box<dyn BufRead>,
     name: String,
     read: u64,
@@ -17,7 +17,7 @@ pub struct Lines {
 
 impl Lines {
     /// Lines of `path`, or of standard input.
-    pub fn open(path: Option<&Path>) -> Result<Self> {
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
         Ok(match path {
             Some(path) => Self { input: files::open(path)?, name: path.display().to_string(), read: 0 },
             None => Self { input: Box::new(std::io::stdin().lock()), name: "standard input".to_owned(), read: 0 },
@@ -25,7 +25,7 @@ impl Lines {
     }
 
     /// The next line without its end, or `None` behind the last.
-    pub fn next(&mut self) -> Result<Option<String>> {
+    pub(crate) fn next(&mut self) -> Result<Option<String>> {
         let mut line = Vec::new();
         let mut limited = std::io::Read::take(&mut self.input, LONGEST + 1);
         let place = || format!("{}, line {}", self.name, self.read + 1);
@@ -40,7 +40,7 @@ impl Lines {
     }
 
     /// The next lines, at most `most`; none behind the last.
-    pub fn chunk(&mut self, most: usize) -> Result<Vec<String>> {
+    pub(crate) fn chunk(&mut self, most: usize) -> Result<Vec<String>> {
         let mut lines = Vec::new();
         while lines.len() < most
             && let Some(line) = self.next()?
@@ -52,7 +52,7 @@ impl Lines {
 }
 
 /// Writes to standard output as it goes, or to a file that appears when it is whole.
-pub fn write_output(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub(crate) fn write_output(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let Some(path) = path else {
         return write(&mut std::io::stdout().lock());
     };

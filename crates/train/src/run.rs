@@ -84,15 +84,15 @@ pub fn run(
 ) -> Result<Outcome, TrainError> {
     let directory = options.directory.as_path();
     let _lock = prepare(file, options)?;
-    let mut session = Session::open(file, options, recorder)?;
+    let (mut session, model) = Session::open(file, options, recorder)?;
     recorder.record(&Event::Started {
         step: session.state.step,
         steps: file.config.train.steps,
-        parameters: session.model.num_params(),
+        parameters: model.num_params(),
         directory,
     });
-    let ending = session.train(options, recorder)?;
-    session.finish(ending, recorder)
+    let (model, ending) = session.train(model, options, recorder)?;
+    session.finish(&model, ending, recorder)
 }
 
 /// Makes the run directory, or finds the one to go on with, and locks it.
@@ -133,14 +133,14 @@ fn difference(before: &Config, now: &Config) -> Option<String> {
     keys.into_iter().find(|key| before.get(*key) != now.get(*key)).cloned()
 }
 
-/// All that training holds.
+/// All that training holds but the model, which goes from step to step by value so that its
+/// parameters can change where they are.
 struct Session<'a> {
     config: &'a Config,
     directory: &'a Path,
     tokens: Arc<TokenizerPair>,
     stream: BatchStream,
     validation: Option<Validation>,
-    model: Model,
     optimiser: Optimiser,
     state: RunState,
     journal: Journal,
@@ -153,7 +153,7 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn open(file: &'a ConfigFile, options: &'a RunOptions, recorder: &mut dyn Recorder) -> Result<Self, TrainError> {
+    fn open(file: &'a ConfigFile, options: &'a RunOptions, recorder: &mut dyn Recorder) -> Result<(Self, Model), TrainError> {
         let (config, base) = (&file.config, file.base.as_path());
         let directory = options.directory.as_path();
         let checkpoint = resumed(directory, options.resume, recorder)?;
@@ -162,11 +162,13 @@ impl<'a> Session<'a> {
         let tokens = match &checkpoint {
             Some(_) => TokenizerPair::load(directory)?,
             None => {
+                recorder.record(&Event::Preparing("learning the vocabulary"));
                 let tokens = TokenizerPair::train(&config.tokens, corpus.as_mut())?;
                 tokens.save(directory)?;
                 tokens
             }
         };
+        recorder.record(&Event::Preparing("reading the first examples"));
         let tokens = Arc::new(tokens);
         let validation = match corpora::open(config, base, Part::Valid)? {
             Some(mut corpus) => {
@@ -186,13 +188,12 @@ impl<'a> Session<'a> {
         let stream = BatchStream::resume(corpus, tokens.clone(), config.train.stream(config.seed), state.stream.clone())?;
         let journal = Journal::open(&directory.join(JOURNAL), state.metrics_bytes)?;
         let events = open_events(directory, state.step)?;
-        Ok(Self {
+        let session = Self {
             config,
             directory,
             tokens,
             stream,
             validation,
-            model,
             optimiser,
             journal,
             events,
@@ -200,10 +201,16 @@ impl<'a> Session<'a> {
             clock: (state.seconds, Instant::now()),
             lately: (Instant::now(), state.tokens),
             state,
-        })
+        };
+        Ok((session, model))
     }
 
-    fn train(&mut self, options: &RunOptions, recorder: &mut dyn Recorder) -> Result<Ending, TrainError> {
+    fn train(
+        &mut self,
+        mut model: Model,
+        options: &RunOptions,
+        recorder: &mut dyn Recorder,
+    ) -> Result<(Model, Ending), TrainError> {
         let config = &self.config.train;
         let mut saved = self.state.step;
         let ending = loop {
@@ -213,13 +220,13 @@ impl<'a> Session<'a> {
             if options.stop.load(Ordering::Relaxed) {
                 break Ending::Interrupted;
             }
-            self.step(recorder)?;
+            model = self.step(model, recorder)?;
             let step = self.state.step;
             if step.is_multiple_of(config.validate_every) || step == config.steps {
-                self.validate(recorder)?;
+                self.validate(&model, recorder)?;
             }
             if step.is_multiple_of(config.checkpoint_every) {
-                self.save()?;
+                self.save(&model)?;
                 saved = step;
             }
             if config.patience > 0 && self.state.waited >= config.patience {
@@ -227,28 +234,27 @@ impl<'a> Session<'a> {
             }
         };
         if saved < self.state.step {
-            self.save()?;
+            self.save(&model)?;
         }
-        Ok(ending)
+        Ok((model, ending))
     }
 
     /// One update.
-    fn step(&mut self, recorder: &mut dyn Recorder) -> Result<(), TrainError> {
+    fn step(&mut self, model: Model, recorder: &mut dyn Recorder) -> Result<Model, TrainError> {
         let config = &self.config.train;
         let step = self.state.step + 1;
         let mut batches = Vec::with_capacity(config.accumulate);
         for _ in 0..config.accumulate {
             batches.push(self.stream.next()?);
         }
-        let gathered = gather(&self.model, &batches, config, step, mixed(self.config.seed, step));
+        let gathered = gather(&model, &batches, config, step, mixed(self.config.seed, step));
         let learning_rate = self.state.schedule.learning_rate(config, step);
         let norm = global_norm(&gathered.gradients);
         if !gathered.loss.is_finite() || !norm.is_finite() {
             let loss = if gathered.loss.is_finite() { norm } else { gathered.loss };
             return Err(TrainError::Diverged { step, loss, learning_rate, clip: config.clip });
         }
-        let model = self.model.clone();
-        self.model = self.optimiser.update(config, model, &gathered.gradients, norm, learning_rate, step);
+        let model = self.optimiser.update(config, model, &gathered.gradients, norm, learning_rate, step);
         self.state.step = step;
         self.state.tokens += gathered.tokens as u64;
         self.state.pending.0 += gathered.loss;
@@ -258,7 +264,7 @@ impl<'a> Session<'a> {
         if step.is_multiple_of(config.log_every) || step == config.steps {
             self.log(norm, learning_rate, recorder)?;
         }
-        Ok(())
+        Ok(model)
     }
 
     fn seconds(&self) -> f64 {
@@ -302,10 +308,10 @@ impl<'a> Session<'a> {
     }
 
     /// Looks at the model, keeps it if it is the best so far.
-    fn validate(&mut self, recorder: &mut dyn Recorder) -> Result<(), TrainError> {
+    fn validate(&mut self, model: &Model, recorder: &mut dyn Recorder) -> Result<(), TrainError> {
         let Some(validation) = &self.validation else { return Ok(()) };
         let begun = Instant::now();
-        let plain = self.model.valid();
+        let plain = model.valid();
         let mut figures =
             validation.figures(&plain, self.config.task, &self.tokens, self.config.search.max_length);
         let config = &self.config.train;
@@ -336,13 +342,13 @@ impl<'a> Session<'a> {
         self.draw()
     }
 
-    fn save(&mut self) -> Result<(), TrainError> {
+    fn save(&mut self, model: &Model) -> Result<(), TrainError> {
         self.state.metrics_bytes = self.journal.sync()?;
         self.state.seconds = self.seconds();
         self.state.stream = self.stream.state();
         let checkpoint = Checkpoint {
             run: self.state.clone(),
-            weights: weights::collect(&self.model),
+            weights: weights::collect(model),
             optimiser: self.optimiser.clone(),
         };
         checkpoint.save(&self.directory.join(CHECKPOINTS), self.config.train.keep).map(drop)
@@ -354,7 +360,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn finish(mut self, ending: Ending, recorder: &mut dyn Recorder) -> Result<Outcome, TrainError> {
+    fn finish(mut self, model: &Model, ending: Ending, recorder: &mut dyn Recorder) -> Result<Outcome, TrainError> {
         let (step, path) = (self.state.step, self.directory.join(WEIGHTS));
         let averaged = match (ending, self.config.train.average) {
             (Ending::Interrupted, _) | (_, 0) => None,
@@ -363,7 +369,7 @@ impl<'a> Session<'a> {
         if let Some(weights) = &averaged {
             weights::save(&path, weights)?;
         } else if self.state.best.is_none() {
-            weights::save(&path, &weights::collect(&self.model))?; // nothing to choose the best by
+            weights::save(&path, &weights::collect(model))?; // nothing to choose the best by
         }
         self.events.flush().map_err(failed(self.events.path(), "cannot be written"))?;
         self.draw()?;

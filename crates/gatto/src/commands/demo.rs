@@ -17,7 +17,7 @@ const FAVOURITE: &str = "the cat is on the table";
 const HELD_OUT: usize = 1000;
 const SHOWN: usize = 8;
 
-pub fn run(arguments: Demo) -> Result<()> {
+pub(crate) fn run(arguments: Demo) -> Result<()> {
     let directory = arguments.out.unwrap_or_else(free_directory);
     let text = recipe("demo").context("the demonstration's configuration is missing")?;
     let changes: Vec<String> = arguments.steps.map(|steps| format!("train.steps={steps}")).into_iter().collect();

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 /// Groups of source length, in words (or characters, where a source is one word).
 const GROUPS: [RangeInclusive<usize>; 8] = [1..=3, 4..=5, 6..=7, 8..=9, 10..=11, 12..=14, 15..=19, 20..=usize::MAX];
 
-pub fn run(arguments: Evaluate) -> Result<()> {
+pub(crate) fn run(arguments: Evaluate) -> Result<()> {
     super::compute(&arguments.compute.clone(), move |device| evaluate(&arguments, device))?
 }
 

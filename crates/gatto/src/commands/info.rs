@@ -7,7 +7,7 @@ use gatto::model::config::{Plan, Reader};
 use gatto::model::{BridgeKind, Saved, weights};
 use std::io::Write;
 
-pub fn run(arguments: Info) -> Result<()> {
+pub(crate) fn run(arguments: Info) -> Result<()> {
     let saved = Saved::load(&arguments.model, &Device::flex())?;
     let weights = weights::collect(&saved.model);
     let parameters: usize = weights.values().map(|weight| weight.values.len()).sum();

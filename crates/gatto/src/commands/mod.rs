@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs a subcommand.
-pub fn run(command: Command) -> Result<()> {
+pub(crate) fn run(command: Command) -> Result<()> {
     match command {
         Command::Demo(arguments) => demo::run(arguments),
         Command::New(arguments) => new::run(arguments),

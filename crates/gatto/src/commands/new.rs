@@ -29,11 +29,11 @@ impl Recipe {
 }
 
 /// The text of a recipe.
-pub fn recipe(name: &str) -> Option<&'static str> {
+pub(crate) fn recipe(name: &str) -> Option<&'static str> {
     RECIPES.iter().find(|recipe| recipe.name == name).map(|recipe| recipe.text)
 }
 
-pub fn run(arguments: New) -> Result<()> {
+pub(crate) fn run(arguments: New) -> Result<()> {
     let Some(name) = &arguments.name else {
         let mut out = std::io::stdout().lock();
         for recipe in RECIPES {

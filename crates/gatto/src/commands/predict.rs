@@ -6,13 +6,13 @@ use anyhow::{Result, bail};
 use gatto::Device;
 use gatto::model::{Prediction, Saved, Task};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 /// Lines that are read, sorted by length and computed before any of them is written, in batches.
 const BATCHES_AT_ONCE: usize = 16;
 
-pub fn run(arguments: Predict) -> Result<()> {
+pub(crate) fn run(arguments: Predict) -> Result<()> {
     super::compute(&arguments.compute.clone(), move |device| predict(&arguments, device))?
 }
 

@@ -5,7 +5,7 @@ use anyhow::Result;
 use gatto::train::{ConfigFile, RunOptions, run as train};
 use std::path::PathBuf;
 
-pub fn run(arguments: Train) -> Result<()> {
+pub(crate) fn run(arguments: Train) -> Result<()> {
     let mut changes = arguments.set;
     changes.extend(arguments.seed.map(|seed| format!("seed={seed}")));
     let file = ConfigFile::read(&arguments.config, &changes)?;

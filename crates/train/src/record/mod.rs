@@ -58,6 +58,8 @@ pub struct ValidFigures {
 /// What happens in a run.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
+    /// Something begins that takes a while before training can.
+    Preparing(&'a str),
     /// Training begins, or goes on.
     Started {
         /// Updates made before.

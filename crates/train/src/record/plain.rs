@@ -14,6 +14,7 @@ pub struct Plain {
 impl Recorder for Plain {
     fn record(&mut self, event: &Event<'_>) {
         let line = match event {
+            Event::Preparing(what) => format!("{what} …"),
             Event::Started { step, steps, parameters, directory } => {
                 (self.steps, self.first) = (*steps, *step);
                 let parameters = millions(*parameters);

@@ -19,7 +19,12 @@ impl Default for Terminal {
 impl Recorder for Terminal {
     fn record(&mut self, event: &Event<'_>) {
         match event {
+            Event::Preparing(what) => {
+                self.bar = ProgressBar::new_spinner().with_message(format!("{what} …"));
+                self.bar.enable_steady_tick(std::time::Duration::from_millis(200));
+            }
             Event::Started { step, steps, parameters, directory } => {
+                self.bar.finish_and_clear();
                 let template = "{bar:30} {pos}/{len}  {msg}  {eta} left";
                 let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
                 self.bar = ProgressBar::new(*steps).with_style(style).with_position(*step);

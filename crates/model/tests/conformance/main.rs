@@ -1,0 +1,9 @@
+//! What must hold of every model, whatever it is made of. A new variant is a line in `variants.rs`,
+//! and runs through all of this.
+
+mod gradients;
+mod hostile;
+mod padding;
+mod saving;
+mod stepping;
+mod variants;

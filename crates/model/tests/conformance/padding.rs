@@ -1,0 +1,85 @@
+//! Padding is invisible: adding padding, or another sentence to the batch, changes no result.
+
+use crate::gradients::loss_and_gradients;
+use crate::variants::{all, assert_close, scores, widened};
+use burn::tensor::Device;
+use gatto_data::Padded;
+use gatto_data::tokens::PAD;
+use gatto_model::write;
+
+const TOLERANCE: f32 = 1e-5;
+/// What padding may look like: as it should, and as a token that must not be read.
+const FILLERS: [u32; 2] = [PAD, 7];
+
+#[test]
+fn a_sentence_has_the_same_scores_alone_and_in_any_company() {
+    for variant in all() {
+        let model = variant.model(&Device::flex());
+        let (sources, targets) = (variant.sources(), variant.targets());
+        let (source, target) = (Padded::new(&sources), Padded::new(&targets));
+        let together = scores(&model, &source, &target);
+        let wide = FILLERS.map(|token| {
+            scores(&model, &widened(&source, 3, token), &widened(&target, 2, token))
+        });
+        for row in 0..sources.len() {
+            let alone = scores(&model, &Padded::new(&sources[row..=row]), &Padded::new(&targets[row..=row]));
+            let expected = alone[0].concat();
+            let name = format!("{} row {row}", variant.name);
+            assert_close(&name, &together[row].concat(), &expected, TOLERANCE);
+            for wide in &wide {
+                assert_close(&format!("{name}, padded"), &wide[row].concat(), &expected, TOLERANCE);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sentence_is_written_the_same_alone_and_in_any_company() {
+    for variant in all() {
+        let model = variant.model(&Device::flex());
+        let sources = variant.sources();
+        let source = Padded::new(&sources);
+        let together = write(&model, &source, 9);
+        let wide = FILLERS.map(|token| write(&model, &widened(&source, 3, token), 9));
+        for row in 0..sources.len() {
+            let alone = &write(&model, &Padded::new(&sources[row..=row]), 9)[0];
+            for found in [&together[row], &wide[0][row], &wide[1][row]] {
+                assert_eq!(found.tokens, alone.tokens, "{} row {row}", variant.name);
+                assert_eq!(found.finished, alone.finished, "{} row {row}", variant.name);
+                let name = format!("{} row {row}", variant.name);
+                assert_close(&name, &found.log_probabilities, &alone.log_probabilities, TOLERANCE);
+            }
+        }
+    }
+}
+
+#[test]
+fn padding_and_company_change_no_gradient() {
+    for variant in all() {
+        let model = variant.model(&Device::flex().autodiff());
+        let (sources, targets) = (variant.sources(), variant.targets());
+        let (source, target) = (Padded::new(&sources), Padded::new(&targets));
+        let (loss, together) = loss_and_gradients(&model, &source, &target);
+        for token in FILLERS {
+            let (wide_loss, wide) = loss_and_gradients(&model, &widened(&source, 3, token), &widened(&target, 2, token));
+            assert!((wide_loss - loss).abs() < 1e-5 * loss.abs(), "{}: {wide_loss} and not {loss}", variant.name);
+            for (name, gradient) in &together {
+                assert_close(&format!("{} {name}", variant.name), &wide[name].values, &gradient.values, TOLERANCE);
+            }
+        }
+        // The gradient of a batch is the sum of the gradients of its sentences.
+        let mut sum = together.clone();
+        sum.values_mut().for_each(|weight| weight.values.fill(0.0));
+        for row in 0..sources.len() {
+            let (source, target) = (Padded::new(&sources[row..=row]), Padded::new(&targets[row..=row]));
+            for (name, gradient) in loss_and_gradients(&model, &source, &target).1 {
+                let total = &mut sum.get_mut(&name).expect("the same parameters").values;
+                total.iter_mut().zip(&gradient.values).for_each(|(sum, value)| *sum += value);
+            }
+        }
+        for (name, gradient) in &together {
+            // Sums of five in another order: a little more than one product's rounding.
+            assert_close(&format!("{} {name}", variant.name), &sum[name].values, &gradient.values, 2.0 * TOLERANCE);
+        }
+    }
+}

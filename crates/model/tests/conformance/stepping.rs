@@ -1,0 +1,91 @@
+//! A step is the whole, one column at a time, and a state can be reordered between any two steps.
+
+use crate::variants::{Variant, all, assert_close, scores, values};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use gatto_data::Padded;
+use gatto_model::{Model, State};
+use gatto_nn::Noise;
+
+const TOLERANCE: f32 = 1e-5;
+
+fn picked(rows: &[usize], device: &Device) -> Tensor<1, Int> {
+    let ids: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
+    Tensor::from_data(TensorData::new(ids, [rows.len()]), device)
+}
+
+/// A batch beside its scores under teacher forcing.
+struct Whole {
+    inputs: Padded,
+    source: Padded,
+    scores: Vec<Vec<Vec<f32>>>,
+}
+
+impl Whole {
+    fn of(variant: &Variant, model: &Model) -> Self {
+        let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
+        Self { inputs: model.teacher_inputs(&target), scores: scores(model, &source, &target), source }
+    }
+
+    /// One step of `rows` of the batch at position `at`, compared with the whole.
+    fn step(&self, what: &str, model: &Model, rows: &[usize], at: usize, state: State) -> State {
+        let tokens: Vec<u32> = rows.iter().map(|&row| self.inputs.ids[row * self.inputs.width + at]).collect();
+        let (logits, state) = model.step(&tokens, state);
+        let vocabulary = logits.dims()[1];
+        let logits = values(logits);
+        for (found, &row) in logits.chunks_exact(vocabulary).zip(rows) {
+            if let Some(expected) = self.scores[row].get(at) {
+                assert_close(&format!("{what}, row {row} step {at}"), found, expected, TOLERANCE);
+            }
+        }
+        state
+    }
+}
+
+#[test]
+fn steps_one_by_one_are_the_whole() {
+    for variant in all() {
+        let model = variant.model(&Device::flex());
+        let whole = Whole::of(&variant, &model);
+        let rows: Vec<usize> = (0..whole.inputs.rows).collect();
+        let memory = model.encode(&whole.source, &mut Noise::none());
+        let mut state = model.start(memory.as_ref(), rows.len());
+        for at in 0..whole.inputs.width {
+            state = whole.step(&variant.name, &model, &rows, at, state);
+        }
+    }
+}
+
+#[test]
+fn states_can_be_reordered_repeated_and_dropped() {
+    let device = Device::flex();
+    for variant in all() {
+        let model = variant.model(&device);
+        let whole = Whole::of(&variant, &model);
+        let memory = model.encode(&whole.source, &mut Noise::none());
+        let mut state = model.start(memory.as_ref(), whole.inputs.rows);
+        let mut rows: Vec<usize> = (0..whole.inputs.rows).collect();
+        // What is taken before each step, as places among the rows that are still there.
+        let taken: [&[usize]; 5] = [&[4, 2, 0, 2], &[0, 1, 2, 3], &[3, 3, 1, 0, 0, 2], &[5, 0], &[1]];
+        for (at, taken) in taken.into_iter().enumerate() {
+            state = state.select(picked(taken, &device));
+            rows = taken.iter().map(|&place| rows[place]).collect();
+            state = whole.step(&variant.name, &model, &rows, at, state);
+        }
+    }
+}
+
+#[test]
+fn a_memory_can_be_reordered_before_the_first_step() {
+    let device = Device::flex();
+    let taken = [3, 1, 1, 4];
+    for variant in all() {
+        let model = variant.model(&device);
+        let whole = Whole::of(&variant, &model);
+        let Some(memory) = model.encode(&whole.source, &mut Noise::none()) else { continue };
+        let memory = memory.select(picked(&taken, &device));
+        let mut state = model.start(Some(&memory), taken.len());
+        for at in 0..2 {
+            state = whole.step(&variant.name, &model, &taken, at, state);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The list of models, tiny ones, and the sentences that they are tried on.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use gatto_data::Padded;
+use gatto_data::tokens::END;
+use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurrentConfig};
+use gatto_model::weights::{self, Weights};
+use gatto_model::{
+    BridgeKind, DecoderConfig, EncoderConfig, Model, ModelConfig, SharingConfig, SingleConfig, Task, Vocabularies,
+};
+use gatto_nn::{Initial, Noise};
+use std::path::Path;
+
+/// A model to be tried.
+pub(crate) struct Variant {
+    pub(crate) name: String,
+    pub(crate) plan: Plan,
+    pub(crate) vocabularies: Vocabularies,
+}
+
+type Settings = RecurrentEncoderConfig;
+type Writing = RecurrentDecoderConfig;
+
+const CELLS: [&str; 3] = ["rnn", "lstm", "gru"];
+
+fn reading() -> Settings {
+    Settings { width: 4, embedding: Some(3), ..Default::default() }
+}
+
+fn writing() -> Writing {
+    Writing { width: 4, embedding: Some(3), ..Default::default() }
+}
+
+fn encoder(cell: &str, settings: Settings) -> EncoderConfig {
+    match cell {
+        "rnn" => EncoderConfig::Rnn(settings),
+        "lstm" => EncoderConfig::Lstm(settings),
+        _ => EncoderConfig::Gru(settings),
+    }
+}
+
+fn decoder(cell: &str, settings: Writing) -> DecoderConfig {
+    match cell {
+        "rnn" => DecoderConfig::Rnn(settings),
+        "lstm" => DecoderConfig::Lstm(settings),
+        _ => DecoderConfig::Gru(settings),
+    }
+}
+
+fn single(cell: &str, settings: SingleRecurrentConfig) -> SingleConfig {
+    match cell {
+        "rnn" => SingleConfig::Rnn(settings),
+        "lstm" => SingleConfig::Lstm(settings),
+        _ => SingleConfig::Gru(settings),
+    }
+}
+
+fn variant(name: String, one_vocabulary: bool, config: ModelConfig) -> Variant {
+    let plan = config.plan(one_vocabulary).unwrap_or_else(|complaint| panic!("{name}: {complaint:?}"));
+    let source = if one_vocabulary { 10 } else { 12 };
+    Variant { name, plan, vocabularies: Vocabularies { source, target: 10 } }
+}
+
+fn pair(name: String, encoder: EncoderConfig, decoder: DecoderConfig) -> Variant {
+    sharing(name, encoder, decoder, SharingConfig::default())
+}
+
+fn sharing(name: String, encoder: EncoderConfig, decoder: DecoderConfig, sharing: SharingConfig) -> Variant {
+    let one_vocabulary = sharing.embeddings;
+    let config = ModelConfig {
+        task: Task::Translate,
+        encoder: Some(encoder),
+        decoder: Some(decoder),
+        single: None,
+        sharing,
+    };
+    variant(name, one_vocabulary, config)
+}
+
+/// Every model.
+pub(crate) fn all() -> Vec<Variant> {
+    let mut found = Vec::new();
+    for cell in CELLS {
+        found.extend(pairs_of(cell));
+        found.extend(shared_of(cell));
+        found.extend(alone(cell));
+    }
+    found.extend(mixed());
+    found
+}
+
+/// Encoder and decoder of one cell: every bridge, every way to read.
+fn pairs_of(cell: &str) -> Vec<Variant> {
+    let with = |name: &str, reading: Settings, writing: Writing| {
+        pair(format!("{cell}, {name}"), encoder(cell, reading), decoder(cell, writing))
+    };
+    let fed = |bridge: BridgeKind| Writing { bridge: Some(bridge), ..writing() };
+    vec![
+        with("first state", reading(), writing()),
+        with("wider decoder", reading(), Writing { width: 5, ..writing() }),
+        with("more layers below", Settings { layers: 2, ..reading() }, writing()),
+        with("more layers above", reading(), Writing { layers: 2, ..writing() }),
+        with("wider and deeper decoder", reading(), Writing { layers: 2, width: 5, ..writing() }),
+        with("every step", reading(), fed(BridgeKind::EveryStep)),
+        with("both", reading(), fed(BridgeKind::Both)),
+        with("both, wider decoder", reading(), Writing { width: 5, ..fed(BridgeKind::Both) }),
+        with("bidirectional", Settings { bidirectional: true, ..reading() }, writing()),
+        with("bidirectional, passed as it is", Settings { bidirectional: true, width: 2, ..reading() }, writing()),
+        with(
+            "bidirectional, two layers, both",
+            Settings { bidirectional: true, layers: 2, ..reading() },
+            Writing { layers: 2, ..fed(BridgeKind::Both) },
+        ),
+        with("reversed", Settings { reversed: true, ..reading() }, writing()),
+        with(
+            "reversed, two layers, every step",
+            Settings { reversed: true, layers: 2, ..reading() },
+            fed(BridgeKind::EveryStep),
+        ),
+        with("two layers", Settings { layers: 2, ..reading() }, Writing { layers: 2, ..writing() }),
+    ]
+}
+
+/// Parameters that do double duty.
+fn shared_of(cell: &str) -> Vec<Variant> {
+    let square = (Settings { embedding: None, ..reading() }, Writing { embedding: None, ..writing() });
+    let with = |name: &str, (reading, writing): (Settings, Writing), parts: SharingConfig| {
+        sharing(format!("{cell}, {name}"), encoder(cell, reading), decoder(cell, writing), parts)
+    };
+    let none = SharingConfig::default();
+    let network = SharingConfig { encoder_decoder: true, ..none.clone() };
+    let reversed = (Settings { reversed: true, ..reading() }, writing());
+    vec![
+        with("one network", (reading(), writing()), network.clone()),
+        with("one network, reversed", reversed, network),
+        with("one table of vectors", (reading(), writing()), SharingConfig { embeddings: true, ..none.clone() }),
+        with("tied output", square.clone(), SharingConfig { output: true, ..none }),
+        with("all shared", square, SharingConfig { encoder_decoder: true, embeddings: true, output: true }),
+    ]
+}
+
+/// One network for both sides, and language models.
+fn alone(cell: &str) -> Vec<Variant> {
+    let one = |name: &str, settings: SingleRecurrentConfig, sharing: SharingConfig| {
+        let single = Some(single(cell, settings));
+        let config = ModelConfig { task: Task::Translate, encoder: None, decoder: None, single, sharing };
+        variant(format!("{cell}, {name}"), true, config)
+    };
+    let language = |name: &str, settings: Writing, sharing: SharingConfig| {
+        let decoder = Some(decoder(cell, settings));
+        let config = ModelConfig { task: Task::LanguageModel, encoder: None, decoder, single: None, sharing };
+        variant(format!("{cell}, {name}"), true, config)
+    };
+    let small = SingleRecurrentConfig { width: 4, embedding: Some(3), ..Default::default() };
+    let tied = SharingConfig { output: true, ..Default::default() };
+    vec![
+        one("single", small.clone(), SharingConfig::default()),
+        one("single, two layers", SingleRecurrentConfig { layers: 2, ..small.clone() }, SharingConfig::default()),
+        one("single, tied output", SingleRecurrentConfig { embedding: None, ..small }, tied.clone()),
+        language("language model", writing(), SharingConfig::default()),
+        language("language model, two layers, tied", Writing { embedding: None, layers: 2, ..writing() }, tied),
+    ]
+}
+
+/// Encoder and decoder of different cells.
+fn mixed() -> Vec<Variant> {
+    let with = |from: &str, to: &str, reading: Settings, writing: Writing| {
+        pair(format!("{from} to {to}"), encoder(from, reading), decoder(to, writing))
+    };
+    let both = Writing { bridge: Some(BridgeKind::Both), ..writing() };
+    vec![
+        with("rnn", "lstm", reading(), writing()),
+        with("lstm", "gru", reading(), writing()),
+        with("gru", "lstm", Settings { bidirectional: true, ..reading() }, Writing { layers: 2, ..writing() }),
+        with("lstm", "rnn", Settings { layers: 2, ..reading() }, both),
+    ]
+}
+
+impl Variant {
+    /// The model with first values as they are drawn.
+    pub(crate) fn fresh(&self, seed: u64, device: &Device) -> Model {
+        Model::new(&self.plan, self.vocabularies, seed, device)
+    }
+
+    /// Weights away from the special values that a fresh model has (zero biases, orthogonal products).
+    pub(crate) fn weights(&self) -> Weights {
+        let device = Device::flex();
+        let mut initial = Initial::new(7, &device);
+        let mut weights = weights::collect(&self.fresh(3, &device));
+        for weight in weights.values_mut() {
+            let noise = values(initial.normal([weight.values.len()], 0.3).val());
+            weight.values.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
+        }
+        weights
+    }
+
+    /// The model with these weights.
+    pub(crate) fn with(&self, weights: Weights, device: &Device) -> Model {
+        weights::install(self.fresh(1, device), weights, Path::new("given"), true).expect("weights that fit")
+    }
+
+    /// The model with [`Variant::weights`].
+    pub(crate) fn model(&self, device: &Device) -> Model {
+        self.with(self.weights(), device)
+    }
+
+    /// Sources of different lengths, the first of them empty but for its end.
+    pub(crate) fn sources(&self) -> Vec<Vec<u32>> {
+        rows(&[0, 4, 2, 6, 1], 11)
+    }
+
+    /// Targets for them, in lengths that do not follow the sources'.
+    pub(crate) fn targets(&self) -> Vec<Vec<u32>> {
+        rows(&[3, 1, 5, 0, 4], 29)
+    }
+}
+
+/// Rows of so many tokens, none of them special, and the end.
+fn rows(lengths: &[usize], salt: usize) -> Vec<Vec<u32>> {
+    let token = |row: usize, at: usize| 5 + ((row * 7 + at * 3 + row * at + salt) % 5) as u32;
+    let row = |(row, &length): (usize, &usize)| (0..length).map(|at| token(row, at)).chain([END]).collect();
+    lengths.iter().enumerate().map(row).collect()
+}
+
+/// The rows with so many more columns, filled with a token that must not be seen.
+pub(crate) fn widened(rows: &Padded, more: usize, filler: u32) -> Padded {
+    let width = rows.width + more;
+    let mut ids = Vec::with_capacity(rows.rows * width);
+    for row in 0..rows.rows {
+        ids.extend_from_slice(rows.row(row));
+        ids.resize((row + 1) * width, filler);
+    }
+    Padded { ids, lengths: rows.lengths.clone(), rows: rows.rows, width }
+}
+
+/// Scores under teacher forcing, row after row, position after position.
+pub(crate) fn scores(model: &Model, source: &Padded, target: &Padded) -> Vec<Vec<Vec<f32>>> {
+    let noise = &mut Noise::none();
+    let memory = model.encode(source, noise);
+    let logits = model.forward(&model.teacher_inputs(target), memory.as_ref(), noise); // [B·T, V]
+    let vocabulary = logits.dims()[1];
+    let logits = values(logits);
+    let position = |row: usize, at: usize| logits[(row * target.width + at) * vocabulary..][..vocabulary].to_vec();
+    (0..target.rows).map(|row| (0..target.lengths[row]).map(|at| position(row, at)).collect()).collect()
+}
+
+pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.try_into_vec_as::<f32>().expect("f32 values")
+}
+
+pub(crate) fn assert_close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (at, (a, b)) in found.iter().zip(expected).enumerate() {
+        assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{what}[{at}]: {a} and not {b}");
+    }
+}
+
+#[test]
+fn the_list_covers_every_axis() {
+    let all = all();
+    assert!(all.len() >= 70, "{}", all.len());
+    let mut names: Vec<&str> = all.iter().map(|variant| variant.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all.len(), "every variant has its own name");
+    for variant in &all {
+        assert!(variant.fresh(1, &Device::flex()).num_params() > 0, "{}", variant.name);
+    }
+}
