@@ -20,7 +20,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 def check_files(directory):
     """Reads every file by itself: the accumulator below would pass over a damaged one in silence."""
-    files = sorted(directory.glob("*tfevents*"))
+    files = sorted(directory.rglob("*tfevents*"))
     if not files:
         sys.exit(f"error: no event file in {directory}")
     for file in files:

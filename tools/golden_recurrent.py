@@ -259,12 +259,14 @@ def optimisers():
         {"name": "sgd", "kind": "sgd", "lr": 0.1, "momentum": 0.0, "nesterov": False},
         {"name": "sgd_momentum", "kind": "sgd", "lr": 0.1, "momentum": 0.9, "nesterov": False},
         {"name": "sgd_nesterov", "kind": "sgd", "lr": 0.1, "momentum": 0.9, "nesterov": True},
+        {"name": "sgd_l2", "kind": "sgd", "lr": 0.1, "momentum": 0.9, "nesterov": False, "weight_decay": 0.1},
+        {"name": "sgd_dampening", "kind": "sgd", "lr": 0.1, "momentum": 0.9, "nesterov": False, "dampening": 0.2},
     ]
     cases = []
     for kind in kinds:
         parameter = nn.Parameter(start.clone())
         if kind["kind"] == "sgd":
-            settings = {"lr": kind["lr"], "momentum": kind["momentum"], "nesterov": kind["nesterov"]}
+            settings = {key: value for key, value in kind.items() if key not in ("name", "kind")}
             optimiser = torch.optim.SGD([parameter], **settings)
         else:
             optimiser = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[kind["kind"]](

@@ -84,6 +84,24 @@ pub enum TrainError {
         /// The norm that gradients are clipped to.
         clip: f64,
     },
+    /// `init` would give the vectors of one vocabulary to the tokens of another.
+    #[error(
+        "{}: cannot give `{name}`: token {id} is `{theirs}` there and `{ours}` here; \
+         use the same data, [tokens] and seed for both, or name a part without token vectors, such as `decoder.network`",
+        path.display()
+    )]
+    OtherVocabulary {
+        /// The run directory of the saved model.
+        path: PathBuf,
+        /// A parameter with a row per token.
+        name: String,
+        /// The first token that differs.
+        id: u32,
+        /// How it is spelt there.
+        theirs: String,
+        /// How it is spelt here.
+        ours: String,
+    },
     /// `freeze` or `init` names a part that the model has not.
     #[error("`{key}`: the model has no part `{part}`; its parts are {parts}")]
     NoSuchPart {

@@ -9,6 +9,7 @@ use crate::optimiser::{Optimiser, global_norm};
 use crate::record::tensorboard::EventWriter;
 use crate::record::{Entry, Event, Journal, Recorder, StepFigures, ValidFigures, draw_curves};
 use crate::schedule::better;
+use crate::origin::Origin;
 use crate::start;
 use crate::validation::Validation;
 use burn::module::Module;
@@ -121,6 +122,7 @@ fn prepare(file: &ConfigFile, options: &RunOptions) -> Result<File, TrainError> 
     checkpoint::tidy(directory)?;
     checkpoint::tidy(&directory.join(CHECKPOINTS))?;
     gatto_data::files::replace(&config, |out| out.write_all(file.text.as_bytes()))?;
+    Origin::of(file).save(directory)?;
     Ok(lock_file)
 }
 
@@ -177,14 +179,15 @@ impl<'a> Session<'a> {
             }
             None => None,
         };
-        let model = start::model(file, &tokens, &options.device)?;
+        let model = start::drawn(config, &tokens, &options.device)?;
         let (model, optimiser, state) = match checkpoint {
             Some(found) => {
                 let path = directory.join(CHECKPOINTS);
                 (weights::install(model, found.weights, &path, true)?, found.optimiser, found.run)
             }
-            None => (model, Optimiser::default(), RunState::default()),
+            None => (start::transfer(model, file, &tokens)?, Optimiser::default(), RunState::default()),
         };
+        let model = start::frozen(model, config)?;
         let stream = BatchStream::resume(corpus, tokens.clone(), config.train.stream(config.seed), state.stream.clone())?;
         let journal = Journal::open(&directory.join(JOURNAL), state.metrics_bytes)?;
         let events = open_events(directory, state.step)?;
@@ -245,7 +248,11 @@ impl<'a> Session<'a> {
         let step = self.state.step + 1;
         let mut batches = Vec::with_capacity(config.accumulate);
         for _ in 0..config.accumulate {
+            let (epoch, left_out) = (self.stream.epoch(), self.left_out());
             batches.push(self.stream.next()?);
+            if self.stream.epoch() > epoch {
+                self.note_left_out(left_out, recorder);
+            }
         }
         let gathered = gather(&model, &batches, config, step, mixed(self.config.seed, step));
         let learning_rate = self.state.schedule.learning_rate(config, step);
@@ -265,6 +272,22 @@ impl<'a> Session<'a> {
             self.log(norm, learning_rate, recorder)?;
         }
         Ok(model)
+    }
+
+    /// Bad lines and over-long examples of this pass so far.
+    fn left_out(&self) -> (u64, u64) {
+        (self.stream.skipped(), self.stream.dropped())
+    }
+
+    fn note_left_out(&self, (skipped, dropped): (u64, u64), recorder: &mut dyn Recorder) {
+        let most = self.config.train.max_length;
+        if skipped > 0 {
+            recorder.record(&Event::Noted(&format!("{skipped} bad lines were passed over in this pass")));
+        }
+        if dropped > 0 {
+            let note = format!("{dropped} examples with more than train.max_length = {most} tokens were left out");
+            recorder.record(&Event::Noted(&note));
+        }
     }
 
     fn seconds(&self) -> f64 {
@@ -361,6 +384,7 @@ impl<'a> Session<'a> {
     }
 
     fn finish(mut self, model: &Model, ending: Ending, recorder: &mut dyn Recorder) -> Result<Outcome, TrainError> {
+        self.note_left_out(self.left_out(), recorder);
         let (step, path) = (self.state.step, self.directory.join(WEIGHTS));
         let averaged = match (ending, self.config.train.average) {
             (Ending::Interrupted, _) | (_, 0) => None,

@@ -34,7 +34,9 @@ impl ScheduleState {
             }
             ScheduleKind::Plateau => self.factor,
         };
-        config.learning_rate * share
+        // The last steps settle what the long strides before them have found.
+        let left = (config.steps as f64 - step + 1.0) / (config.cooldown as f64 + 1.0);
+        config.learning_rate * share * left.clamp(0.0, 1.0)
     }
 
     /// Takes note of a validation.
@@ -78,6 +80,13 @@ mod tests {
         assert_eq!(rates(ScheduleKind::Constant, 4, &[1, 2, 3, 4, 5]), [0.25, 0.5, 0.75, 1.0, 1.0]);
         assert_eq!(rates(ScheduleKind::InverseSquareRoot, 4, &[2, 4, 16, 64]), [0.5, 1.0, 0.5, 0.25]);
         assert_eq!(rates(ScheduleKind::Cosine, 20, &[10, 20, 60, 100]), [0.5, 1.0, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn a_cooldown_ends_any_schedule() {
+        let config = TrainConfig { steps: 100, cooldown: 4, learning_rate: 1.0, ..Default::default() };
+        let rates = [50, 96, 97, 98, 99, 100].map(|step| ScheduleState::default().learning_rate(&config, step));
+        assert_eq!(rates, [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]);
     }
 
     #[test]

@@ -1,21 +1,30 @@
 //! The model before its first update: drawn from the seed, or parts of it from saved models.
 
-use crate::config::{ConfigFile, InitConfig};
+use crate::config::{Config, ConfigFile, InitConfig};
 use crate::error::TrainError;
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor};
 use gatto_data::TokenizerPair;
 use gatto_model::weights::{self, Place, Weights};
 use gatto_model::{Model, Vocabularies, WEIGHTS};
+use std::path::Path;
 
-/// The model of a configuration, ready to learn.
-pub(crate) fn model(file: &ConfigFile, tokens: &TokenizerPair, device: &Device) -> Result<Model, TrainError> {
-    let config = &file.config;
+/// The model of a configuration, drawn from its seed.
+pub(crate) fn drawn(config: &Config, tokens: &TokenizerPair, device: &Device) -> Result<Model, TrainError> {
     let plan = config.plan().map_err(gatto_model::ModelError::from)?;
-    let mut model = Model::new(&plan, Vocabularies::of(tokens), config.seed, &device.clone().autodiff());
-    for init in &config.init {
-        model = from_saved(model, init, &file.base)?;
+    Ok(Model::new(&plan, Vocabularies::of(tokens), config.seed, &device.clone().autodiff()))
+}
+
+/// Lets the parts that `[[init]]` names start from saved models.
+pub(crate) fn transfer(mut model: Model, file: &ConfigFile, tokens: &TokenizerPair) -> Result<Model, TrainError> {
+    for init in &file.config.init {
+        model = from_saved(model, init, &file.base, tokens)?;
     }
+    Ok(model)
+}
+
+/// Keeps the parts that `freeze` names as they are.
+pub(crate) fn frozen(model: Model, config: &Config) -> Result<Model, TrainError> {
     let names: Vec<String> = weights::collect(&model).into_keys().collect();
     for part in &config.train.freeze {
         if !names.iter().any(|name| inside(name, part).is_some()) {
@@ -40,8 +49,14 @@ fn no_such_part<'a>(key: &str, part: &str, names: impl Iterator<Item = &'a Strin
     TrainError::NoSuchPart { key: key.to_owned(), part: part.to_owned(), parts: parts.join(", ") }
 }
 
-fn from_saved(model: Model, init: &InitConfig, base: &std::path::Path) -> Result<Model, TrainError> {
-    let path = base.join(&init.from).join(WEIGHTS);
+fn from_saved(
+    model: Model,
+    init: &InitConfig,
+    base: &Path,
+    tokens: &TokenizerPair,
+) -> Result<Model, TrainError> {
+    let directory = base.join(&init.from);
+    let path = directory.join(WEIGHTS);
     let saved = weights::load(&path)?;
     let into = init.into.as_ref().unwrap_or(&init.part);
     let names = weights::collect(&model);
@@ -58,6 +73,21 @@ fn from_saved(model: Model, init: &InitConfig, base: &std::path::Path) -> Result
         let (part, known) =
             if saved.keys().any(|name| inside(name, &init.part).is_some()) { (into, &names) } else { (&init.part, &saved) };
         return Err(no_such_part("init", part, known.keys()));
+    }
+    let of_tokens = |name: &&String| name.contains(".embedding.") || name.contains(".output.");
+    if let Some(name) = found.keys().find(of_tokens) {
+        let saved = TokenizerPair::load(&directory)?;
+        let [theirs, ours] = [(&saved, &init.part), (tokens, into)]
+            .map(|(pair, part)| if part.starts_with("encoder") { &pair.source } else { &pair.target });
+        if let Some(id) = (0..ours.size() as u32).find(|&id| ours.token(id) != theirs.token(id)) {
+            return Err(TrainError::OtherVocabulary {
+                path: directory,
+                name: name.clone(),
+                theirs: theirs.token(id).to_owned(),
+                ours: ours.token(id).to_owned(),
+                id,
+            });
+        }
     }
     Ok(weights::install(model, found, &path, false)?)
 }

@@ -6,11 +6,11 @@ use gatto::Device;
 use gatto::data::{Corpus, Example, FileCorpus, Part, words};
 use gatto::metrics::{ExactMatch, by_length};
 use gatto::model::{CONFIG, Saved, Task};
-use gatto::train::{ConfigFile, corpora};
+use gatto::train::{ConfigFile, Origin, corpora};
 use std::io::Write;
 use std::ops::RangeInclusive;
 
-/// Groups of source length, in words (or characters, where a source is one word).
+/// Groups of source length, in words.
 const GROUPS: [RangeInclusive<usize>; 8] = [1..=3, 4..=5, 6..=7, 8..=9, 10..=11, 12..=14, 15..=19, 20..=usize::MAX];
 
 pub(crate) fn run(arguments: Evaluate) -> Result<()> {
@@ -60,7 +60,8 @@ fn examples(arguments: &Evaluate) -> Result<Vec<Example>> {
         _ => {
             let path = arguments.model.join(CONFIG);
             let file = ConfigFile::read(&path, &[])?;
-            let corpus = corpora::open(&file.config, &file.base, Part::Test)?;
+            let base = Origin::load(&arguments.model).map_or(file.base, |origin| origin.base);
+            let corpus = corpora::open(&file.config, &base, Part::Test)?;
             corpus.with_context(|| {
                 format!("{}: names no test data\n  hint: give --source FILE --target FILE", path.display())
             })?

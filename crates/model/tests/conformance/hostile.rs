@@ -4,8 +4,12 @@ use crate::variants::{Variant, all};
 use burn::tensor::Device;
 use gatto_data::tokens::{Kind, TokenizerPair, TokensConfig};
 use gatto_data::{Example, Memory};
+use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig};
 use gatto_model::weights::{self, Weight, Weights};
-use gatto_model::{CONFIG, ModelError, Saved, Vocabularies, WEIGHTS};
+use gatto_model::{
+    CONFIG, DecoderConfig, EncoderConfig, Model, ModelConfig, ModelError, Saved, SharingConfig, Task, Vocabularies,
+    WEIGHTS,
+};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -134,19 +138,13 @@ fn directory() -> tempfile::TempDir {
     let tokens = TokenizerPair::train(&config, &mut corpus).expect("a vocabulary");
     tokens.save(folder.path()).expect("saved");
     fs::write(folder.path().join(CONFIG), MODEL).expect("written");
-    let Variant { plan, .. } = Variant {
-        plan: toml_plan(),
-        name: String::new(),
-        vocabularies: Vocabularies::of(&tokens),
-    };
-    let model = gatto_model::Model::new(&plan, Vocabularies::of(&tokens), 1, &Device::flex());
+    let model = Model::new(&plan(), Vocabularies::of(&tokens), 1, &Device::flex());
     weights::save(&folder.path().join(WEIGHTS), &weights::collect(&model)).expect("saved");
     folder
 }
 
-fn toml_plan() -> gatto_model::config::Plan {
-    use gatto_model::config::{RecurrentDecoderConfig, RecurrentEncoderConfig};
-    use gatto_model::{DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, Task};
+/// The plan of [`MODEL`].
+fn plan() -> Plan {
     let config = ModelConfig {
         task: Task::Translate,
         encoder: Some(EncoderConfig::Gru(RecurrentEncoderConfig { width: 4, ..Default::default() })),
@@ -184,7 +182,9 @@ fn a_run_directory_with_a_missing_or_damaged_file_is_refused_by_its_name() {
             let folder = directory();
             change(&folder.path().join(name));
             let error = Saved::load(folder.path(), &device).map(|_| ()).expect_err(damage).to_string();
-            assert!(error.contains(name), "{name} {damage}: {error}");
+            // Half a configuration can be one: of another model, which then the weights do not fit.
+            let named = if (name, damage) == (CONFIG, "truncated") { WEIGHTS } else { name };
+            assert!(error.contains(named), "{name} {damage}: {error}");
         }
     }
 }

@@ -128,11 +128,16 @@ impl Config {
             other => Complaint::new("data", other.to_string()),
         };
         self.data.resolve(Path::new("")).map_err(of_data)?;
-        self.tokens.validate().map_err(of_data)?;
+        self.tokens.validate().map_err(|error| match error {
+            DataError::Config { key, problem } if key.starts_with("tokens.") => Complaint::new(key, problem),
+            DataError::Config { key, problem } => Complaint::new(format!("tokens.{key}"), problem),
+            other => Complaint::new("tokens.size", format!("is too small: {other}")),
+        })?;
         self.train.check(&self.data)?;
         if self.search.max_length == 0 || self.search.max_length > 100_000 {
             return Err(Complaint::new("search.max_length", "must be from 1 to 100000; write 200, for instance"));
         }
+        self.check_task()?;
         let model = ModelConfig {
             task: self.task,
             encoder: self.encoder.clone(),
@@ -141,5 +146,35 @@ impl Config {
             sharing: self.sharing.clone(),
         };
         model.plan(self.tokens.is_shared())
+    }
+
+    /// Refuses settings that belong to another task.
+    fn check_task(&self) -> Result<(), Complaint> {
+        let texts = [("train", &self.data.train), ("valid", &self.data.valid), ("test", &self.data.test)];
+        match self.task {
+            Task::Translate => {
+                let text = texts.iter().find(|(_, files)| files.as_ref().is_some_and(|files| files.text.is_some()));
+                if let Some((part, _)) = text {
+                    let message = "is text of one side, and a translator needs two; write { source = \"…\", target = \"…\" }, \
+                                   or `task = \"language-model\"`";
+                    return Err(Complaint::new(format!("data.{part}"), message));
+                }
+                if self.data.side.is_some() {
+                    let message = "is for language models, and a translator reads both sides; remove it";
+                    return Err(Complaint::new("data.side", message));
+                }
+            }
+            Task::LanguageModel => {
+                if self.train.best_by == Figure::ExactMatch {
+                    let message = "is \"exact-match\", which a language model has not; write \"loss\"";
+                    return Err(Complaint::new("train.best_by", message));
+                }
+                if self.train.sampling.is_some() {
+                    let message = "is for translators, whose output depends on a source; remove it";
+                    return Err(Complaint::new("train.sampling", message));
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -45,6 +45,8 @@ pub struct TrainConfig {
     pub schedule: ScheduleKind,
     /// Updates over which the learning rate rises from 0.
     pub warmup: u64,
+    /// Updates at the end over which the learning rate falls towards 0, whatever the schedule.
+    pub cooldown: u64,
     /// What `plateau` multiplies the learning rate by.
     pub plateau_factor: f64,
     /// Validations without a better figure before `plateau` acts.
@@ -95,6 +97,7 @@ impl Default for TrainConfig {
             clip: 1.0,
             schedule: ScheduleKind::Constant,
             warmup: 0,
+            cooldown: 0,
             plateau_factor: 0.5,
             plateau_patience: 2,
             label_smoothing: 0.0,

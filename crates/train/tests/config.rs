@@ -1,0 +1,247 @@
+//! What a configuration may not say: refused with the file, the line, the column and the remedy.
+
+use gatto_train::ConfigFile;
+use std::path::Path;
+
+fn parse(text: &str, changes: &[&str]) -> Result<ConfigFile, String> {
+    let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+    ConfigFile::parse(Path::new("a.toml"), text.to_owned(), ".".into(), &changes).map_err(|error| error.to_string())
+}
+
+fn refused(text: &str) -> String {
+    match parse(text, &[]) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(error) => error,
+    }
+}
+
+/// The smallest configuration of each family; what is wrong is put in place of, or behind, a line.
+const PAIR: &str = r#"task = "translate"
+[data]
+builtin = "copy"
+[encoder.lstm]
+width = 8
+[decoder.lstm]
+width = 8
+"#;
+const SINGLE: &str = "task = \"translate\"\n[data]\nbuiltin = \"copy\"\n[single.gru]\nwidth = 8\n";
+const LANGUAGE: &str = "task = \"language-model\"\n[data]\nbuiltin = \"copy\"\n[decoder.rnn]\nwidth = 8\n";
+const FILES: &str = "task = \"translate\"\n[data]\ntrain = { tsv = \"a\" }\n[encoder.lstm]\n[decoder.lstm]\n";
+
+/// The text with one piece in place of another.
+fn with(text: &str, old: &str, new: &str) -> String {
+    assert!(text.contains(old), "{old}");
+    text.replacen(old, new, 1)
+}
+
+/// The text with more behind it.
+fn and(text: &str, more: &str) -> String {
+    format!("{text}{more}\n")
+}
+
+#[test]
+fn the_smallest_configurations_are_accepted() {
+    for text in [PAIR, SINGLE, LANGUAGE, FILES] {
+        parse(text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
+}
+
+#[test]
+fn models_that_cannot_be_built_are_refused_where_they_stand() {
+    let cases: Vec<(String, &str, &str)> = vec![
+        // Sizes, of each part.
+        (with(PAIR, "width = 8", "width = 0"), "5:1", "`encoder.lstm.width` is 0; write a number from 1 to 16384"),
+        (with(PAIR, "width = 8", "width = 20000"), "5:1", "`encoder.lstm.width` is 20000"),
+        (with(PAIR, "width = 8", "width = 8\n  embedding = 0"), "6:3", "`encoder.lstm.embedding` is 0"),
+        (with(PAIR, "width = 8", "layers = 65"), "5:1", "`encoder.lstm.layers` is 65; write a number from 1 to 64"),
+        (with(PAIR, "width = 8", "dropout = 1.0"), "5:1", "`encoder.lstm.dropout` is 1; write a share from 0 to below 1"),
+        (with(PAIR, "width = 8", "dropout = nan"), "5:1", "`encoder.lstm.dropout` is NaN"),
+        (and(PAIR, "layers = 0"), "8:1", "`decoder.lstm.layers` is 0"),
+        (and(PAIR, "dropout = -0.1"), "8:1", "`decoder.lstm.dropout` is -0.1"),
+        (and(SINGLE, "layers = 0"), "6:1", "`single.gru.layers` is 0"),
+        (and(LANGUAGE, "embedding = 99999"), "6:1", "`decoder.rnn.embedding` is 99999"),
+        // Parts that are missing, or one too many.
+        (with(PAIR, "[encoder.lstm]\nwidth = 8\n", ""), "1:1", "`encoder` is missing; write [encoder.lstm]"),
+        (with(PAIR, "[decoder.lstm]\nwidth = 8\n", ""), "1:1", "`decoder` is missing; write [decoder.lstm]"),
+        (with(LANGUAGE, "[decoder.rnn]\nwidth = 8\n", ""), "1:1", "`decoder` is missing"),
+        (and(PAIR, "[single.lstm]"), "4:2", "`encoder` stands beside [single], which is both"),
+        (and(SINGLE, "[decoder.lstm]"), "6:2", "`decoder` stands beside [single], which is both"),
+        (with(SINGLE, "translate", "language-model"), "4:2", "`single` reads a source, which a language model has not"),
+        (and(LANGUAGE, "[encoder.gru]"), "6:2", "`encoder` has nothing to read in a language model"),
+        // What does not go together.
+        (
+            with(PAIR, "width = 8", "bidirectional = true\nreversed = true"),
+            "6:1",
+            "`encoder.lstm.reversed` has no meaning beside `bidirectional = true`",
+        ),
+        (and(LANGUAGE, "bridge = \"both\""), "6:1", "`decoder.rnn.bridge` needs an encoder"),
+        (and(LANGUAGE, "[sharing]\nencoder_decoder = true"), "7:1", "`sharing.encoder_decoder` needs two sides"),
+        (and(LANGUAGE, "[sharing]\nembeddings = true"), "7:1", "`sharing.embeddings` needs two sides"),
+        (
+            and(SINGLE, "[tokens]\nshared = false"),
+            "7:1",
+            "`tokens.shared` is false, but a single network reads both sides; write `shared = true`",
+        ),
+        (
+            and(SINGLE, "[tokens.source]\nkind = \"char\""),
+            "6:2",
+            "a single network reads both sides; write `shared = true`",
+        ),
+        (
+            and(PAIR, "[tokens]\nshared = false\n[sharing]\nembeddings = true"),
+            "11:1",
+            "`sharing.embeddings` needs one vocabulary for both sides; write `shared = true` under [tokens]",
+        ),
+        (
+            and(PAIR, "embedding = 4\n[sharing]\nembeddings = true"),
+            "10:1",
+            "needs vectors of one width, but encoder.lstm has 8 and decoder.lstm has 4",
+        ),
+        (
+            and(&with(PAIR, "decoder.lstm", "decoder.gru"), "[sharing]\nencoder_decoder = true"),
+            "9:1",
+            "needs the same cell, width, layers and embedding in [encoder.lstm] and [decoder.gru]",
+        ),
+        (and(PAIR, "layers = 2\n[sharing]\nencoder_decoder = true"), "10:1", "needs the same cell, width, layers"),
+        (and(PAIR, "embedding = 2\n[sharing]\nencoder_decoder = true"), "10:1", "needs the same cell, width, layers"),
+        (
+            and(&with(PAIR, "width = 8", "width = 8\nbidirectional = true"), "[sharing]\nencoder_decoder = true"),
+            "10:1",
+            "needs an encoder of one direction; write `bidirectional = false`",
+        ),
+        (
+            and(PAIR, "bridge = \"every-step\"\n[sharing]\nencoder_decoder = true"),
+            "8:1",
+            "`decoder.lstm.bridge` widens the decoder's input",
+        ),
+        (
+            and(PAIR, "embedding = 4\n[sharing]\noutput = true"),
+            "10:1",
+            "`sharing.output` needs token vectors as wide as the decoder's state, but decoder.lstm has embedding 4 and width 8",
+        ),
+        (and(SINGLE, "embedding = 4\n[sharing]\noutput = true"), "8:1", "`sharing.output` needs token vectors"),
+        (and(LANGUAGE, "embedding = 4\n[sharing]\noutput = true"), "8:1", "`sharing.output` needs token vectors"),
+    ];
+    check(cases);
+}
+
+#[test]
+fn training_that_makes_no_sense_is_refused_where_it_stands() {
+    let train = |lines: &str| and(PAIR, &format!("[train]\n{lines}"));
+    let files = |lines: &str| and(FILES, &format!("[train]\n{lines}"));
+    let mut cases: Vec<(String, &str, &str)> = vec![
+        (train("learning_rate = 0.0"), "9:1", "`train.learning_rate` is 0; write a number from"),
+        (train("learning_rate = inf"), "9:1", "`train.learning_rate` is inf"),
+        (train("beta1 = 1.0"), "9:1", "`train.beta1` is 1"),
+        (train("beta2 = 1.5"), "9:1", "`train.beta2` is 1.5"),
+        (train("epsilon = -1e-8"), "9:1", "`train.epsilon` is"),
+        (train("momentum = 1.0"), "9:1", "`train.momentum` is 1"),
+        (train("weight_decay = -1.0"), "9:1", "`train.weight_decay` is -1"),
+        (train("clip = nan"), "9:1", "`train.clip` is NaN"),
+        (train("label_smoothing = 1.0"), "9:1", "`train.label_smoothing` is 1"),
+        (train("plateau_factor = 1.0"), "9:1", "`train.plateau_factor` is 1"),
+        (train("batch_tokens = 0"), "9:1", "`train.batch_tokens` 0 holds nothing"),
+        (train("batch_examples = 0"), "9:1", "`train.batch_examples` 0 holds nothing"),
+        (train("pool = 0"), "9:1", "`train.pool` 0 holds nothing"),
+        (train("max_length = 0"), "9:1", "`train.max_length` 0 drops every example"),
+        (train("batch_tokens = 64"), "9:1", "`train.batch_tokens` 64 cannot hold an example of max_length = 256"),
+        (train("keep = 2\naverage = 3"), "10:1", "`train.average` is 3, but only 2 checkpoints are kept; write `keep = 3`"),
+        (train("sampling = { decay = \"constant\", k = 1.5 }"), "9:", "write a number from 0 to 1"),
+        (train("sampling = { decay = \"constant\", k = 0.5, minimum = 2.0 }"), "9:", "write a number from 0 to 1"),
+        (train("sampling = { decay = \"exponential\", k = 1.0 }"), "9:", "write a number below 1, such as 0.999"),
+        (train("[train.sampling]\ndecay = \"linear\"\nk = 0.5"), "11:1", "`train.sampling.k` is a number of steps"),
+        (train("[train.sampling]\ndecay = \"inverse-sigmoid\"\nk = nan"), "11:1", "is a number of steps"),
+        (files("patience = 2"), "7:1", "`train.patience` needs validation figures; write `valid` under [data]"),
+        (files("schedule = \"plateau\""), "7:1", "`train.schedule` needs validation figures"),
+        (and(PAIR, "[search]\nmax_length = 0"), "9:1", "`search.max_length` must be from 1 to 100000"),
+        (and(PAIR, "[search]\nmax_length = 100001"), "9:1", "`search.max_length` must be from 1 to 100000"),
+    ];
+    for key in ["steps", "accumulate", "log_every", "validate_every", "valid_examples", "checkpoint_every", "keep"] {
+        cases.push((train(&format!("{key} = 0")), "9:1", "is 0; write 1 or more"));
+    }
+    check(cases);
+}
+
+#[test]
+fn data_and_tokens_that_make_no_sense_are_refused_where_they_stand() {
+    let cases: Vec<(String, &str, &str)> = vec![
+        (with(PAIR, "builtin = \"copy\"", ""), "2:2", "`data.train` is missing; write `train ="),
+        (with(PAIR, "\"copy\"", "\"coppy\""), "3:1", "there is no built-in task `coppy`"),
+        (with(PAIR, "\"copy\"", "\"dates\"\nmax_length = 3"), "4:1", "belongs to copy, reverse and sort"),
+        (with(PAIR, "\"copy\"", "\"copy\"\ntrain = { tsv = \"a\" }"), "4:1", "exclude each other"),
+        (with(FILES, "{ tsv = \"a\" }", "{ source = \"a\" }"), "3:1", "add `target"),
+        (and(PAIR, "[tokens]\nkind = \"word\"\nsize = 5"), "10:1", "`tokens.size` is too small: a vocabulary"),
+        (and(PAIR, "[tokens]\nsize = 3000000000"), "9:1", "`tokens.size` is too big"),
+        (and(PAIR, "[tokens]\nmax_examples = 0"), "9:1", "`tokens.max_examples` 0 leaves nothing to learn from"),
+        (and(PAIR, "[tokens]\nshared = true\n[tokens.source]\nkind = \"char\""), "9:1", "cannot differ by side"),
+    ];
+    check(cases);
+}
+
+#[test]
+fn what_is_not_known_or_of_the_wrong_kind_is_refused_where_it_stands() {
+    let cases: Vec<(String, &str, &str)> = vec![
+        (and(PAIR, "widht = 3"), "8:1", "hint: did you mean `width`?"),
+        (with(PAIR, "encoder.lstm", "encoder.lsmt"), "4:10", "hint: did you mean `lstm`?"),
+        (and(PAIR, "[trian]"), "8:2", "hint: did you mean `train`?"),
+        (and(PAIR, "[train]\n stpes = 3"), "9:2", "hint: did you mean `steps`?"),
+        (and(PAIR, "bridge = \"first\""), "8:10", "unknown variant `first`"),
+        (with(PAIR, "translate", "translation"), "1:8", "hint: did you mean `translate`?"),
+        (and(PAIR, "[train]\nsteps = \"many\""), "9:9", "invalid type: string \"many\", expected u64"),
+        (and(PAIR, "[train]\nsteps = -1"), "9:9", "invalid value: integer `-1`, expected u64"),
+        (and(PAIR, "[train]\noptimiser = \"adan\""), "9:13", "hint: did you mean `adam`?"),
+        (with(PAIR, "task = \"translate\"\n", ""), "1:1", "missing field `task`"),
+        (with(PAIR, "[data]\nbuiltin = \"copy\"\n", ""), "1:1", "missing field `data`"),
+        (and(PAIR, "width = 8"), "8:1", "duplicate key"),
+        (and(PAIR, "[train"), "8:", ""),
+        (and(PAIR, "layers ="), "8:", ""),
+        ("\u{0}".to_owned(), "1:", ""),
+    ];
+    check(cases);
+}
+
+fn check(cases: Vec<(String, &str, &str)>) {
+    let mut wrong = Vec::new();
+    for (text, place, message) in cases {
+        let error = refused(&text);
+        if !error.starts_with(&format!("a.toml:{place}")) || !error.contains(message) {
+            wrong.push(format!("{error}\n  instead of a.toml:{place} … {message}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn keys_can_be_set_from_outside() {
+    let file = parse(PAIR, &["train.steps=7", "encoder.lstm.width=16", "data.builtin=sort", "train.clip = 0.5"]);
+    let config = file.expect("accepted").config;
+    assert_eq!((config.train.steps, config.train.clip), (7, 0.5));
+    assert_eq!(config.data.builtin.as_deref(), Some("sort"));
+    assert_eq!(config.encoder.expect("an encoder").parts().2.width, 16);
+    let again = parse(PAIR, &["train.steps=7"]).expect("accepted");
+    assert_eq!(parse(&again.text, &[]).expect("the text that is kept").config, again.config);
+
+    for (change, message) in [
+        ("train.steps", "--set train.steps: has no `=`"),
+        ("task.kind=3", "`task` is a value and has no keys inside it"),
+        ("train.stepz=3", "did you mean `steps`?"),
+        ("train.steps=0", "`train.steps` is 0; write 1 or more"),
+        ("train.steps=many", "invalid type: string \"many\""),
+    ] {
+        let error = parse(PAIR, &[change]).map(drop).expect_err(change);
+        assert!(error.starts_with("a.toml") && error.contains(message), "{change}: {error}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let read = |name: &str| {
+        ConfigFile::read(&folder.path().join(name), &[]).map(drop).expect_err("no configuration").to_string()
+    };
+    assert!(read("missing.toml").contains("missing.toml: cannot be read"), "{}", read("missing.toml"));
+    std::fs::write(folder.path().join("bytes.toml"), [0xff, 0xfe]).expect("written");
+    assert!(read("bytes.toml").contains("bytes.toml: cannot be read"), "{}", read("bytes.toml"));
+    std::fs::write(folder.path().join("huge.toml"), vec![b'#'; 2 << 20]).expect("written");
+    assert!(read("huge.toml").contains("huge.toml: is 2097152 bytes long"), "{}", read("huge.toml"));
+}
