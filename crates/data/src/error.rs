@@ -183,6 +183,5 @@ pub struct WriteError {
     /// The file.
     pub path: PathBuf,
     /// What the system says.
-    #[source]
     pub error: io::Error,
 }

@@ -2,15 +2,19 @@
 
 use anyhow::{Context, Result};
 use gatto::data::files;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// The longest line that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
+/// How long to wait for more lines before the ones that are there are worked on.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Reads lines from a file (gzipped or not) or standard input.
 pub(crate) struct Lines {
-    input: Box<dyn BufRead>,
+    input: Box<dyn BufRead + Send>,
     name: String,
     read: u64,
 }
@@ -20,7 +24,7 @@ impl Lines {
     pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
         Ok(match path {
             Some(path) => Self { input: files::open(path)?, name: path.display().to_string(), read: 0 },
-            None => Self { input: Box::new(std::io::stdin().lock()), name: "standard input".to_owned(), read: 0 },
+            None => Self { input: Box::new(BufReader::new(std::io::stdin())), name: "standard input".to_owned(), read: 0 },
         })
     }
 
@@ -39,15 +43,36 @@ impl Lines {
         Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
     }
 
-    /// The next lines, at most `most`; none behind the last.
-    pub(crate) fn chunk(&mut self, most: usize) -> Result<Vec<String>> {
-        let mut lines = Vec::new();
-        while lines.len() < most
-            && let Some(line) = self.next()?
-        {
-            lines.push(line);
-        }
-        Ok(lines)
+    /// Reads ahead in a thread of its own. The iterator gives whatever has arrived when nothing more
+    /// comes for a moment, and at most `most` lines at a time.
+    pub(crate) fn chunks(mut self, most: usize) -> impl Iterator<Item = Result<Vec<String>>> {
+        let (sender, receiver) = mpsc::sync_channel(most);
+        std::thread::spawn(move || {
+            while let Some(line) = self.next().transpose() {
+                let failed = line.is_err();
+                if sender.send(line).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        let mut failure = None;
+        std::iter::from_fn(move || {
+            if let Some(error) = failure.take() {
+                return Some(Err(error));
+            }
+            let mut lines = Vec::new();
+            let mut next = receiver.recv().ok();
+            while let Some(line) = next {
+                match line {
+                    Ok(line) => lines.push(line),
+                    Err(error) if lines.is_empty() => return Some(Err(error)),
+                    Err(error) => failure = Some(error), // after what came before it
+                }
+                let full = lines.len() == most || failure.is_some();
+                next = if full { None } else { receiver.recv_timeout(PAUSE).ok() };
+            }
+            (!lines.is_empty()).then_some(Ok(lines))
+        })
     }
 }
 

@@ -22,16 +22,24 @@ pub enum ModelError {
         /// What is wrong with it, and the remedy.
         message: String,
     },
+    /// There is no model in a directory.
+    #[error("{}: is not a run directory: it has no {missing}; train a model with `gatto train CONFIG --out DIR`", path.display())]
+    NotARun {
+        /// The directory.
+        path: PathBuf,
+        /// The first file that is missing.
+        missing: &'static str,
+    },
     /// The vocabulary or another data file is not usable.
     #[error(transparent)]
     Data(#[from] gatto_data::DataError),
     /// A file cannot be read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// A file cannot be written.
     #[error(transparent)]

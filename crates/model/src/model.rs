@@ -132,7 +132,7 @@ fn recurrent_encoder(
         dropout: settings.dropout,
     };
     Encoder::Recurrent(RecurrentEncoder {
-        embedding: (!sharing.embeddings).then(|| Embedding::new(vocabulary, embedding, initial)),
+        embedding: (!sharing.embeddings).then(|| Embedding::new(vocabulary, embedding, 1.0, initial)),
         network: (!sharing.encoder_decoder).then(|| Network::new(&network, initial)),
         reading: if settings.reversed { Reading::Backward } else { Reading::Forward },
         dropout: settings.dropout,
@@ -175,9 +175,10 @@ fn recurrent_decoder(plan: &Plan, from: Option<Shore>, vocabulary: usize, initia
         bidirectional: false,
         dropout: settings.dropout,
     };
+    let deviation = if plan.sharing.output { (embedding as f64).sqrt().recip() } else { 1.0 };
     let bridge = from.filter(|_| kind != BridgeKind::EveryStep);
     Decoder::Recurrent(RecurrentDecoder {
-        embedding: Embedding::new(vocabulary, embedding, initial),
+        embedding: Embedding::new(vocabulary, embedding, deviation, initial),
         network: Network::new(&network, initial),
         bridge: bridge.map(|from| Bridge::new(&from, &first_of(&plan.decoder), initial)),
         output: Output::new(settings.width, vocabulary, plan.sharing.output, initial),

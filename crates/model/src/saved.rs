@@ -76,6 +76,9 @@ pub struct Prediction {
 impl Saved {
     /// Loads the model in a run directory.
     pub fn load(directory: &Path, device: &Device) -> Result<Self, ModelError> {
+        if let Some(missing) = [CONFIG, WEIGHTS].into_iter().find(|file| !directory.join(file).exists()) {
+            return Err(ModelError::NotARun { path: directory.to_owned(), missing });
+        }
         let path = directory.join(CONFIG);
         let text = config::read_text(&path)?;
         let described: Described = config::read(&path, &text, |found: &Described| found.plan().map(drop))?;

@@ -147,7 +147,7 @@ pub fn save(path: &Path, weights: &Weights) -> Result<(), ModelError> {
 /// Reads a safetensors file of f32 tensors.
 pub fn load(path: &Path) -> Result<Weights, ModelError> {
     let file = std::fs::read(path)
-        .map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
+        .map_err(|error| ModelError::Unreadable { path: path.to_owned(), error })?;
     let damaged = |message: String| ModelError::Damaged { path: path.to_owned(), message };
     let tensors = SafeTensors::deserialize(&file).map_err(|error| damaged(error.to_string()))?;
     let mut weights = Weights::new();

@@ -12,9 +12,11 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// A table for `vocabulary` tokens; vectors start with length about one.
-    pub fn new(vocabulary: usize, width: usize, initial: &mut Initial) -> Self {
-        Self { weight: initial.normal([vocabulary, width], (width as f64).sqrt().recip()) }
+    /// A table for `vocabulary` tokens, each number drawn with this standard deviation. At 1, tokens
+    /// are far apart from the start, which recurrent layers learn from fastest; a table that is an
+    /// output layer as well wants 1 / √width, or its scores start too large.
+    pub fn new(vocabulary: usize, width: usize, deviation: f64, initial: &mut Initial) -> Self {
+        Self { weight: initial.normal([vocabulary, width], deviation) }
     }
 
     /// The vectors of `tokens` [B, T], as [B, T, C].

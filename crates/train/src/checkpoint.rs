@@ -77,7 +77,7 @@ pub(crate) fn failed<'a>(
     path: &'a Path,
     action: &'static str,
 ) -> impl FnOnce(std::io::Error) -> TrainError + 'a {
-    move |source| TrainError::Files { path: path.to_owned(), action, source }
+    move |error| TrainError::Files { path: path.to_owned(), action, error }
 }
 
 fn name(step: u64) -> String {
@@ -118,9 +118,42 @@ fn sync(path: &Path) -> Result<(), TrainError> {
     File::open(path).and_then(|file| file.sync_all()).map_err(failed(path, "cannot be written to disk"))
 }
 
+/// Which checkpoints stay when a new one is there: always the same ones at the same step, however
+/// often the run was interrupted on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// The most that stay, the new one included.
+    pub last: usize,
+    /// Steps between two regular checkpoints. Others go once a later one is there.
+    pub every: u64,
+    /// Whether the new one comes from an interruption: it then counts for nothing.
+    pub passing: bool,
+}
+
+impl Keep {
+    /// Removes what need not stay beside the checkpoint of step `new`: all that is not regular, and
+    /// the oldest. One of a later step was damaged, or the run would not have gone back behind it.
+    pub(crate) fn prune(&self, folder: &Path, new: u64) -> Result<(), TrainError> {
+        let room = if self.passing { self.last } else { self.last.saturating_sub(1) };
+        let (regular, mut others): (Vec<_>, Vec<_>) = list(folder)?
+            .into_iter()
+            .filter(|(step, _)| *step != new)
+            .partition(|(step, _)| step.is_multiple_of(self.every) && *step < new);
+        let surplus = regular.len().saturating_sub(room);
+        others.extend(regular.into_iter().take(surplus));
+        for (step, old) in others {
+            // Under the name of something unfinished first: killed here, it is no checkpoint any more.
+            let unfinished = folder.join(format!("{}{UNFINISHED}", name(step)));
+            fs::rename(&old, &unfinished).map_err(failed(&old, "cannot be removed"))?;
+            fs::remove_dir_all(&unfinished).map_err(failed(&unfinished, "cannot be removed"))?;
+        }
+        Ok(())
+    }
+}
+
 impl Checkpoint {
-    /// Writes the checkpoint into `folder`, whole or not at all, and removes all but the last `keep`.
-    pub fn save(&self, folder: &Path, keep: usize) -> Result<PathBuf, TrainError> {
+    /// Writes the checkpoint into `folder`, whole or not at all, and removes those that need not stay.
+    pub fn save(&self, folder: &Path, keep: Keep) -> Result<PathBuf, TrainError> {
         fs::create_dir_all(folder).map_err(failed(folder, "cannot be created"))?;
         let place = folder.join(name(self.run.step));
         let unfinished = folder.join(format!("{}{UNFINISHED}", name(self.run.step)));
@@ -135,10 +168,7 @@ impl Checkpoint {
             fs::remove_dir_all(&unfinished).ok(); // nothing half-written is left behind
             return Err(error);
         }
-        let all = list(folder)?;
-        for (_, old) in &all[..all.len().saturating_sub(keep)] {
-            fs::remove_dir_all(old).map_err(failed(old, "cannot be removed"))?;
-        }
+        keep.prune(folder, self.run.step)?;
         Ok(place)
     }
 
@@ -251,11 +281,33 @@ mod tests {
         }
     }
 
+    fn keep(last: usize) -> Keep {
+        Keep { last, every: 1, passing: false }
+    }
+
+    #[test]
+    fn interruptions_leave_no_trace_among_the_checkpoints() {
+        let folder = tempfile::tempdir().unwrap();
+        let save = |step: u64, passing: bool| {
+            let keep = Keep { last: 3, every: 7, passing };
+            checkpoint(step, 1.0).save(folder.path(), keep).unwrap();
+            list(folder.path()).unwrap().into_iter().map(|(step, _)| step).collect::<Vec<_>>()
+        };
+        let saved = [(7, false), (14, false), (15, true), (21, false), (23, true), (25, true), (28, false), (30, false)];
+        let found = saved.map(|(step, passing)| save(step, passing));
+        let expected: [&[u64]; 8] =
+            [&[7], &[7, 14], &[7, 14, 15], &[7, 14, 21], &[7, 14, 21, 23], &[7, 14, 21, 25], &[14, 21, 28], &[21, 28, 30]];
+        assert_eq!(found.each_ref().map(Vec::as_slice), expected);
+        // Going back behind a damaged one, and on with more steps than before.
+        assert_eq!(save(24, true), [21, 24]);
+        assert_eq!(save(28, false), [21, 28]);
+    }
+
     #[test]
     fn what_is_saved_comes_back_and_old_ones_go() {
         let folder = tempfile::tempdir().unwrap();
         for step in 1..=4 {
-            checkpoint(step, step as f32).save(folder.path(), 2).unwrap();
+            checkpoint(step, step as f32).save(folder.path(), keep(2)).unwrap();
         }
         let steps: Vec<u64> = list(folder.path()).unwrap().into_iter().map(|(step, _)| step).collect();
         assert_eq!(steps, [3, 4]);
@@ -268,8 +320,8 @@ mod tests {
     fn a_damaged_checkpoint_is_named_and_the_one_before_it_loads() {
         for damage in [WEIGHTS, OPTIMISER, STATE] {
             let folder = tempfile::tempdir().unwrap();
-            checkpoint(1, 1.0).save(folder.path(), 3).unwrap();
-            let newest = checkpoint(2, 2.0).save(folder.path(), 3).unwrap();
+            checkpoint(1, 1.0).save(folder.path(), keep(3)).unwrap();
+            let newest = checkpoint(2, 2.0).save(folder.path(), keep(3)).unwrap();
             let file = newest.join(damage);
             let mut content = fs::read(&file).unwrap();
             let last = content.len() - 3;
@@ -286,7 +338,7 @@ mod tests {
     #[test]
     fn what_was_never_finished_does_not_count_and_is_tidied_away() {
         let folder = tempfile::tempdir().unwrap();
-        checkpoint(1, 1.0).save(folder.path(), 3).unwrap();
+        checkpoint(1, 1.0).save(folder.path(), keep(3)).unwrap();
         let unfinished = folder.path().join(format!("{}{UNFINISHED}", name(2)));
         fs::create_dir(&unfinished).unwrap();
         fs::write(unfinished.join(WEIGHTS), "half").unwrap();

@@ -18,14 +18,14 @@ pub enum TrainError {
     #[error(transparent)]
     Write(#[from] gatto_data::WriteError),
     /// A file or folder of the run cannot be read or changed.
-    #[error("{}: {action}: {source}", path.display())]
+    #[error("{}: {action}: {error}", path.display())]
     Files {
         /// The file or folder.
         path: PathBuf,
         /// What was tried.
         action: &'static str,
         /// Why it failed.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The run directory has been used.
     #[error(
@@ -57,7 +57,7 @@ pub enum TrainError {
     OtherConfig {
         /// The run directory.
         path: PathBuf,
-        /// The first table that differs.
+        /// The first key that differs.
         key: String,
     },
     /// A checkpoint cannot be read.
@@ -102,6 +102,9 @@ pub enum TrainError {
         /// How it is spelt here.
         ours: String,
     },
+    /// `freeze` names every part.
+    #[error("`train.freeze`: leaves nothing of the model to learn; take a part out of it")]
+    AllFrozen,
     /// `freeze` or `init` names a part that the model has not.
     #[error("`{key}`: the model has no part `{part}`; its parts are {parts}")]
     NoSuchPart {

@@ -1,6 +1,6 @@
 //! A training run, from its first step or from a checkpoint to its end.
 
-use crate::checkpoint::{self, Checkpoint, RunState, failed};
+use crate::checkpoint::{self, Checkpoint, Keep, RunState, failed};
 use crate::config::{Config, ConfigFile, Figure};
 use crate::corpora;
 use crate::error::TrainError;
@@ -15,7 +15,7 @@ use crate::validation::Validation;
 use burn::module::Module;
 use burn::tensor::Device;
 use gatto_data::{BatchStream, Part, TokenizerPair};
-use gatto_model::{CONFIG, Model, WEIGHTS, weights};
+use gatto_model::{CONFIG, Model, Task, WEIGHTS, weights};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,6 +86,7 @@ pub fn run(
     let directory = options.directory.as_path();
     let _lock = prepare(file, options)?;
     let (mut session, model) = Session::open(file, options, recorder)?;
+    sign(file, directory)?;
     recorder.record(&Event::Started {
         step: session.state.step,
         steps: file.config.train.steps,
@@ -121,18 +122,31 @@ fn prepare(file: &ConfigFile, options: &RunOptions) -> Result<File, TrainError> 
     }
     checkpoint::tidy(directory)?;
     checkpoint::tidy(&directory.join(CHECKPOINTS))?;
-    gatto_data::files::replace(&config, |out| out.write_all(file.text.as_bytes()))?;
-    Origin::of(file).save(directory)?;
     Ok(lock_file)
 }
 
-/// The first table in which two configurations differ, the number of steps aside.
+/// Writes down what the run is, once it is known that it can start: a directory in which nothing
+/// could begin stays free for the corrected configuration.
+fn sign(file: &ConfigFile, directory: &Path) -> Result<(), TrainError> {
+    Origin::of(file).save(directory)?;
+    Ok(gatto_data::files::replace(&directory.join(CONFIG), |out| out.write_all(file.text.as_bytes()))?)
+}
+
+/// The first key in which two configurations differ, the number of steps aside.
 fn difference(before: &Config, now: &Config) -> Option<String> {
     let mut before = before.clone();
     before.train.steps = now.train.steps;
     let [before, now] = [&before, now].map(|config| toml::Table::try_from(config).unwrap_or_default());
-    let keys = before.keys().chain(now.keys());
-    keys.into_iter().find(|key| before.get(*key) != now.get(*key)).cloned()
+    differing_key(&before, &now)
+}
+
+fn differing_key(before: &toml::Table, now: &toml::Table) -> Option<String> {
+    let key = before.keys().chain(now.keys()).find(|key| before.get(*key) != now.get(*key))?;
+    let inside = match (before.get(key), now.get(key)) {
+        (Some(toml::Value::Table(before)), Some(toml::Value::Table(now))) => differing_key(before, now),
+        _ => None,
+    };
+    Some(inside.map_or_else(|| key.clone(), |inside| format!("{key}.{inside}")))
 }
 
 /// All that training holds but the model, which goes from step to step by value so that its
@@ -160,16 +174,16 @@ impl<'a> Session<'a> {
         let directory = options.directory.as_path();
         let checkpoint = resumed(directory, options.resume, recorder)?;
         let mut corpus = corpora::open(config, base, Part::Train)?.ok_or_else(no_training_data)?;
-        // The vocabulary of a checkpoint is the one that stands in the directory.
-        let tokens = match &checkpoint {
-            Some(_) => TokenizerPair::load(directory)?,
-            None => {
+        let tokens = match TokenizerPair::is_in(directory) {
+            true => TokenizerPair::load(directory)?,
+            false => {
                 recorder.record(&Event::Preparing("learning the vocabulary"));
                 let tokens = TokenizerPair::train(&config.tokens, corpus.as_mut())?;
                 tokens.save(directory)?;
                 tokens
             }
         };
+        check_vocabulary(config, &tokens)?;
         recorder.record(&Event::Preparing("reading the first examples"));
         let tokens = Arc::new(tokens);
         let validation = match corpora::open(config, base, Part::Valid)? {
@@ -220,6 +234,10 @@ impl<'a> Session<'a> {
             if self.state.step >= config.steps {
                 break Ending::Completed;
             }
+            // Before a step and not behind it: a run that is resumed here makes no further one.
+            if config.patience > 0 && self.state.waited >= config.patience {
+                break Ending::StoppedEarly;
+            }
             if options.stop.load(Ordering::Relaxed) {
                 break Ending::Interrupted;
             }
@@ -229,15 +247,15 @@ impl<'a> Session<'a> {
                 self.validate(&model, recorder)?;
             }
             if step.is_multiple_of(config.checkpoint_every) {
-                self.save(&model)?;
+                self.save(&model, false)?;
                 saved = step;
-            }
-            if config.patience > 0 && self.state.waited >= config.patience {
-                break Ending::StoppedEarly;
             }
         };
         if saved < self.state.step {
-            self.save(&model)?;
+            self.save(&model, ending == Ending::Interrupted)?;
+        } else if ending != Ending::Interrupted {
+            // Killed between its last checkpoint and here, a run has old ones left to remove.
+            self.keep(false).prune(&self.directory.join(CHECKPOINTS), self.state.step)?;
         }
         Ok((model, ending))
     }
@@ -365,7 +383,7 @@ impl<'a> Session<'a> {
         self.draw()
     }
 
-    fn save(&mut self, model: &Model) -> Result<(), TrainError> {
+    fn save(&mut self, model: &Model, passing: bool) -> Result<(), TrainError> {
         self.state.metrics_bytes = self.journal.sync()?;
         self.state.seconds = self.seconds();
         self.state.stream = self.stream.state();
@@ -374,7 +392,12 @@ impl<'a> Session<'a> {
             weights: weights::collect(model),
             optimiser: self.optimiser.clone(),
         };
-        checkpoint.save(&self.directory.join(CHECKPOINTS), self.config.train.keep).map(drop)
+        checkpoint.save(&self.directory.join(CHECKPOINTS), self.keep(passing)).map(drop)
+    }
+
+    fn keep(&self, passing: bool) -> Keep {
+        let train = &self.config.train;
+        Keep { last: train.keep, every: train.checkpoint_every, passing }
     }
 
     fn draw(&self) -> Result<(), TrainError> {
@@ -425,6 +448,22 @@ fn resumed(directory: &Path, resume: bool, recorder: &mut dyn Recorder) -> Resul
         }
         (found, _) => Ok(found),
     }
+}
+
+/// A vocabulary that was put into the directory must be of the kind that the configuration speaks of.
+fn check_vocabulary(config: &Config, tokens: &TokenizerPair) -> Result<(), TrainError> {
+    let found = [&tokens.source, &tokens.target].map(|side| side.kind());
+    let wanted = [config.tokens.source_recipe().kind, config.tokens.target_recipe().kind];
+    let (key, problem) = if found != wanted {
+        ("tokens.kind", format!("is {}, but the tokenizer in the run directory is {}", wanted[1], found[1]))
+    } else if tokens.is_shared() != config.tokens.is_shared() && config.task == Task::Translate {
+        let is = if tokens.is_shared() { "one for both sides" } else { "one for each side" };
+        ("tokens.shared", format!("is {}, but in the run directory there is {is}", config.tokens.is_shared()))
+    } else {
+        return Ok(());
+    };
+    let problem = format!("{problem}; change the key, or remove the tokenizer files from the directory");
+    Err(gatto_data::DataError::Config { key: key.into(), problem }.into())
 }
 
 fn no_training_data() -> TrainError {

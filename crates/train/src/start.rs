@@ -31,6 +31,10 @@ pub(crate) fn frozen(model: Model, config: &Config) -> Result<Model, TrainError>
             return Err(no_such_part("train.freeze", part, names.iter()));
         }
     }
+    let frozen = |name: &String| config.train.freeze.iter().any(|part| inside(name, part).is_some());
+    if names.iter().all(frozen) {
+        return Err(TrainError::AllFrozen);
+    }
     Ok(model.map(&mut Freeze { place: Place::default(), parts: &config.train.freeze }))
 }
 

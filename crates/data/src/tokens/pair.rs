@@ -80,6 +80,12 @@ impl TokenizerPair {
         }
     }
 
+    /// Whether a folder holds tokenizers for both sides, of either form.
+    pub fn is_in(folder: &Path) -> bool {
+        let [both, source, target] = [BOTH, SOURCE, TARGET].map(|file| folder.join(file).exists());
+        both || (source && target)
+    }
+
     /// Reads what [`TokenizerPair::save`] wrote.
     pub fn load(folder: &Path) -> Result<Self, DataError> {
         let (both, source, target) = (folder.join(BOTH), folder.join(SOURCE), folder.join(TARGET));

@@ -28,19 +28,12 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     if let Some(length) = arguments.max_length {
         saved.search.max_length = length as usize;
     }
-    let mut lines = Lines::open(arguments.input.as_deref())?;
+    let lines = Lines::open(arguments.input.as_deref())?;
     let batch = arguments.batch as usize;
-    // A person who types wants an answer to every line.
-    let typed = arguments.input.is_none() && std::io::stdin().is_terminal();
-    let chunk = if typed { 1 } else { batch * BATCHES_AT_ONCE };
     let progress = progress(arguments);
     write_output(arguments.output.as_deref(), |out| {
-        loop {
-            let sources = lines.chunk(chunk)?;
-            if sources.is_empty() {
-                progress.finish_and_clear();
-                return Ok(());
-            }
+        for sources in lines.chunks(batch * BATCHES_AT_ONCE) {
+            let sources = sources?;
             for (source, prediction) in sources.iter().zip(saved.predict(&sources, batch)?) {
                 if arguments.json {
                     writeln!(out, "{}", as_json(&saved, source, &prediction))?;
@@ -51,6 +44,8 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
             out.flush()?;
             progress.inc(sources.len() as u64);
         }
+        progress.finish_and_clear();
+        Ok(())
     })
 }
 

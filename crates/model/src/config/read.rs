@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The file is larger than any configuration.
     #[error("{}: is {size} bytes long; a configuration has at most {most}", path.display())]
@@ -43,7 +43,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// The text of a configuration file.
 pub fn read_text(path: &Path) -> Result<String, ConfigError> {
-    let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
+    let unreadable = |error| ConfigError::Unreadable { path: path.to_owned(), error };
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
     if size > MOST_BYTES {
         return Err(ConfigError::TooLarge { path: path.to_owned(), size, most: MOST_BYTES });
