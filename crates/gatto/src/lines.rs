@@ -24,7 +24,11 @@ impl Lines {
     pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
         Ok(match path {
             Some(path) => Self { input: files::open(path)?, name: path.display().to_string(), read: 0 },
-            None => Self { input: Box::new(BufReader::new(std::io::stdin())), name: "standard input".to_owned(), read: 0 },
+            None => Self {
+                input: Box::new(BufReader::new(std::io::stdin())),
+                name: "standard input".to_owned(),
+                read: 0,
+            },
         })
     }
 
@@ -36,7 +40,11 @@ impl Lines {
         if limited.read_until(b'\n', &mut line).with_context(place)? == 0 {
             return Ok(None);
         }
-        anyhow::ensure!(line.len() as u64 <= LONGEST, "{}: is longer than {LONGEST} bytes; split it", place());
+        anyhow::ensure!(
+            line.len() as u64 <= LONGEST,
+            "{}: is longer than {LONGEST} bytes; split it",
+            place()
+        );
         let text = String::from_utf8(line).ok();
         let text = text.with_context(|| format!("{}: is not valid UTF-8; convert the input", place()))?;
         self.read += 1;
@@ -77,7 +85,10 @@ impl Lines {
 }
 
 /// Writes to standard output as it goes, or to a file that appears when it is whole.
-pub(crate) fn write_output(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub(crate) fn write_output(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
     let Some(path) = path else {
         return write(&mut std::io::stdout().lock());
     };

@@ -1,6 +1,8 @@
 //! Training that can be killed at any moment: the real program, resumed, ends with the very weights and
 //! figures of a run that was never stopped. And what else can go wrong with a run directory.
 
+#![allow(clippy::print_stdout, reason = "a test says how often it killed, and what it skipped")]
+
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -67,7 +69,13 @@ impl Workshop {
 
     fn command(&self, out: &Path, more: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gatto"));
-        command.arg("train").arg(self.path("small.toml")).arg("--out").arg(out).args(["--threads", "2"]).args(more);
+        command
+            .arg("train")
+            .arg(self.path("small.toml"))
+            .arg("--out")
+            .arg(out)
+            .args(["--threads", "2"])
+            .args(more);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -161,7 +169,8 @@ fn assert_same(found: &Path, expected: &Path) {
     assert!(more.is_empty() && less.is_empty(), "too many {more:?}, too few {less:?}");
     for (name, content) in &expected {
         if &found[name] != content {
-            let texts = [&found[name], content].map(|c| String::from_utf8_lossy(&c[..c.len().min(400)]).into_owned());
+            let texts =
+                [&found[name], content].map(|c| String::from_utf8_lossy(&c[..c.len().min(400)]).into_owned());
             panic!("{name} differs: {} and not {}", texts[0], texts[1]);
         }
     }
@@ -208,7 +217,10 @@ fn killed_at_random_moments_it_ends_the_same() {
         assert_same(&run, &whole);
     }
     println!("killed {kills} times, {while_writing} times in the middle of writing");
-    assert!(kills >= 5 * ROUNDS && while_writing >= 2 * ROUNDS, "killed {kills} times, {while_writing} while writing");
+    assert!(
+        kills >= 5 * ROUNDS && while_writing >= 2 * ROUNDS,
+        "killed {kills} times, {while_writing} while writing"
+    );
 }
 
 const ROUNDS: u64 = 4;
@@ -256,7 +268,9 @@ fn interrupt(child: &Child) {
 #[test]
 fn interrupted_it_saves_and_goes_on_as_if_nothing_had_been() {
     // The mean of the last checkpoints: the ones that interruptions make are not among them.
-    let config = CONFIG.replace("steps = 60", "steps = 200\naverage = 3").replace("checkpoint_every = 7", "checkpoint_every = 30");
+    let config = CONFIG
+        .replace("steps = 60", "steps = 200\naverage = 3")
+        .replace("checkpoint_every = 7", "checkpoint_every = 30");
     let shop = Workshop::with(&config);
     let whole = shop.complete("whole", &[]);
     let run = shop.path("run");
@@ -319,13 +333,15 @@ fn truncate(path: &Path) {
     fs::write(path, &content[..content.len() / 2]).expect("written");
 }
 
+type Damage = fn(&Path);
+
 #[test]
 fn a_damaged_checkpoint_is_named_and_the_one_before_it_serves() {
     let shop = Workshop::new();
     let whole = shop.complete("whole", &[]);
     let half = shop.complete("half", &["--set", "train.steps=30"]);
     let newest = "step-00000030";
-    let damages: [(&str, &str, fn(&Path)); 5] = [
+    let damages: [(&str, &str, Damage); 5] = [
         ("flipped", "weights.safetensors", flip),
         ("cut", "optimiser.safetensors", truncate),
         ("gone", "weights.safetensors", |path| fs::remove_file(path).expect("removed")),
@@ -340,7 +356,10 @@ fn a_damaged_checkpoint_is_named_and_the_one_before_it_serves() {
         let said = said(&output);
         assert!(output.status.success(), "{name}: {said}");
         let note = said.lines().find(|line| line.starts_with("note: ") && line.contains(newest));
-        assert!(note.is_some_and(|note| note.contains("is damaged") && note.contains(file)), "{name}: {said}");
+        assert!(
+            note.is_some_and(|note| note.contains("is damaged") && note.contains(file)),
+            "{name}: {said}"
+        );
         assert!(said.contains("steps 28 to 60"), "{name}: {said}");
         assert_same(&run, &whole);
     }
@@ -353,7 +372,12 @@ fn a_damaged_checkpoint_is_named_and_the_one_before_it_serves() {
     let before = names(&run);
     let said = refused(&shop.train(&run, &["--resume"]));
     for checkpoint in names(&run.join("checkpoints")) {
-        assert!(said.contains(&format!("{checkpoint}: is damaged: optimiser.safetensors is not as it was written")), "{said}");
+        assert!(
+            said.contains(&format!(
+                "{checkpoint}: is damaged: optimiser.safetensors is not as it was written"
+            )),
+            "{said}"
+        );
     }
     assert_eq!(names(&run), before);
 }
@@ -428,7 +452,8 @@ fn on_a_full_disk_it_stops_and_what_was_saved_stays() {
 #[test]
 fn a_loss_that_is_no_number_stops_training_with_advice() {
     let shop = Workshop::new();
-    let wild = ["train.learning_rate=1000.0", "train.clip=0.0", "train.optimiser=sgd", "train.weight_decay=10.0"];
+    let wild =
+        ["train.learning_rate=1000.0", "train.clip=0.0", "train.optimiser=sgd", "train.weight_decay=10.0"];
     let mut arguments: Vec<&str> = wild.iter().flat_map(|change| ["--set", *change]).collect();
     arguments.extend(["--set", "train.checkpoint_every=1"]);
     let run = shop.path("wild");
@@ -485,7 +510,8 @@ fn a_directory_in_use_is_not_written_over() {
 
 #[test]
 fn a_run_that_could_not_start_leaves_its_directory_free() {
-    let config = CONFIG.replace("builtin = \"reverse\"\nmax_length = 6\nexamples = 500", "train = { tsv = \"pairs.tsv\" }");
+    let config = CONFIG
+        .replace("builtin = \"reverse\"\nmax_length = 6\nexamples = 500", "train = { tsv = \"pairs.tsv\" }");
     let shop = Workshop::with(&config.replace("schedule = \"plateau\"\n", ""));
     let run = shop.path("run");
     let said = refused(&shop.train(&run, &[]));

@@ -5,5 +5,6 @@
 //!
 //! - [`curves`]: the curves of a training run (`curves.svg`), one panel per figure.
 
+mod axis;
 pub mod curves;
 mod svg;

@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn only_whole_outputs_count() {
-        let pairs = [("il gatto", "il gatto"), ("il  gatto ", "il gatto"), ("il gatto è", "il gatto"), ("", "il")];
+        let pairs =
+            [("il gatto", "il gatto"), ("il  gatto ", "il gatto"), ("il gatto è", "il gatto"), ("", "il")];
         let found = ExactMatch::of(pairs);
         assert_eq!((found.right, found.total), (2, 4));
         assert_eq!(found.share(), 0.5);

@@ -83,7 +83,8 @@ mod tests {
     /// One state per layer, all its values 1 + layer.
     fn states(cell: Cell, width: usize, layers: usize) -> Vec<CellState> {
         let full = |layer: usize| Tensor::full([1, width], 1.0 + layer as f32, &Device::flex());
-        let state = |layer| CellState { hidden: full(layer), cell: (cell == Cell::Lstm).then(|| full(layer) * 10.0) };
+        let state =
+            |layer| CellState { hidden: full(layer), cell: (cell == Cell::Lstm).then(|| full(layer) * 10.0) };
         (0..layers).map(state).collect()
     }
 

@@ -9,8 +9,8 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-pub mod config;
 mod bridge;
+pub mod config;
 mod decoder;
 mod encoder;
 mod error;

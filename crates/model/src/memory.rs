@@ -58,7 +58,10 @@ impl Tokens {
         for (row, length) in lengths.enumerate() {
             mask[row * rows.width..][..length].fill(1.0);
         }
-        Self { ids: ids(&rows.ids, shape, device), mask: Tensor::from_data(TensorData::new(mask, shape), device) }
+        Self {
+            ids: ids(&rows.ids, shape, device),
+            mask: Tensor::from_data(TensorData::new(mask, shape), device),
+        }
     }
 
     /// One token per row.

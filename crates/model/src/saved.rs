@@ -3,7 +3,9 @@
 //! A run directory holds `config.toml`, `model.safetensors` and `tokenizer.json` (or one such file
 //! per side); all that training leaves beside them is not looked at here.
 
-use crate::config::{self, Complaint, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task};
+use crate::config::{
+    self, Complaint, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
+};
 use crate::error::ModelError;
 use crate::model::{Model, Vocabularies};
 use crate::stepping::Stepping;

@@ -111,9 +111,13 @@ impl ModuleMapper for Install<'_> {
 
 /// Puts every one of `weights`, which came from `path`, in its place. With `whole`, the module must
 /// find all its parameters among them.
-pub fn install<M: Module>(module: M, mut weights: Weights, path: &Path, whole: bool) -> Result<M, ModelError> {
-    let mut install =
-        Install { place: Place::default(), path, weights: &mut weights, whole, error: None };
+pub fn install<M: Module>(
+    module: M,
+    mut weights: Weights,
+    path: &Path,
+    whole: bool,
+) -> Result<M, ModelError> {
+    let mut install = Install { place: Place::default(), path, weights: &mut weights, whole, error: None };
     let module = module.map(&mut install);
     match (install.error, weights.keys().next()) {
         (Some(error), _) => Err(error),
@@ -146,8 +150,8 @@ pub fn save(path: &Path, weights: &Weights) -> Result<(), ModelError> {
 
 /// Reads a safetensors file of f32 tensors.
 pub fn load(path: &Path) -> Result<Weights, ModelError> {
-    let file = std::fs::read(path)
-        .map_err(|error| ModelError::Unreadable { path: path.to_owned(), error })?;
+    let file =
+        std::fs::read(path).map_err(|error| ModelError::Unreadable { path: path.to_owned(), error })?;
     let damaged = |message: String| ModelError::Damaged { path: path.to_owned(), message };
     let tensors = SafeTensors::deserialize(&file).map_err(|error| damaged(error.to_string()))?;
     let mut weights = Weights::new();
@@ -155,7 +159,8 @@ pub fn load(path: &Path) -> Result<Weights, ModelError> {
         if view.dtype() != Dtype::F32 {
             return Err(damaged(format!("`{name}` holds {:?} and not F32 values", view.dtype())));
         }
-        let values = view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let values =
+            view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
         weights.insert(name.to_owned(), Weight { shape: view.shape().to_vec(), values });
     }
     Ok(weights)

@@ -25,7 +25,8 @@ impl Initial {
     /// Uniform between −`bound` and `bound`.
     pub fn uniform<const D: usize>(&mut self, shape: [usize; D], bound: f64) -> Param<Tensor<D>> {
         let count = shape.iter().product();
-        let values = (0..count).map(|_| (self.generator.random::<f32>() * 2.0 - 1.0) * bound as f32).collect();
+        let values =
+            (0..count).map(|_| (self.generator.random::<f32>() * 2.0 - 1.0) * bound as f32).collect();
         self.parameter(values, shape)
     }
 
@@ -36,7 +37,8 @@ impl Initial {
 
     /// Normal with mean 0.
     pub fn normal<const D: usize>(&mut self, shape: [usize; D], deviation: f64) -> Param<Tensor<D>> {
-        let values = self.gaussian(shape.iter().product()).into_iter().map(|z| (z * deviation) as f32).collect();
+        let values =
+            self.gaussian(shape.iter().product()).into_iter().map(|z| (z * deviation) as f32).collect();
         self.parameter(values, shape)
     }
 

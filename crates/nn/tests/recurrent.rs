@@ -4,7 +4,8 @@
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 use gatto_nn::recurrent::{
-    Cell, CellState, LayerInput, LayerOutput, LayerWeights, Network, NetworkConfig, Reading, layer, layer_plain,
+    Cell, CellState, LayerInput, LayerOutput, LayerWeights, Network, NetworkConfig, Reading, layer,
+    layer_plain,
 };
 use gatto_nn::{Initial, Noise};
 use proptest::prelude::*;
@@ -65,9 +66,7 @@ impl ModuleMapper for Named {
     }
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let values = self.values.remove(&self.path.join(".")).expect("a value for every parameter");
-        param.map(|old| {
-            Tensor::from_data(TensorData::new(values, old.dims()), &old.device()).require_grad()
-        })
+        param.map(|old| Tensor::from_data(TensorData::new(values, old.dims()), &old.device()).require_grad())
     }
 }
 
@@ -149,7 +148,8 @@ fn networks_agree_with_pytorch_in_output_and_every_weight_gradient() {
                 .collect();
             Tensor::cat(parts, 1)
         };
-        let mut loss = (visible * tensor(&case["loss_weights"]["out"], [batch, time, states_width], &device)).sum();
+        let mut loss =
+            (visible * tensor(&case["loss_weights"]["out"], [batch, time, states_width], &device)).sum();
         for (depth, state) in output.last.iter().enumerate() {
             loss = loss + (state.hidden.clone() * weigh("h", depth)).sum();
             if let Some(c) = &state.cell {
@@ -157,7 +157,12 @@ fn networks_agree_with_pytorch_in_output_and_every_weight_gradient() {
             }
         }
         let gradients = loss.backward();
-        assert_close(&format!("{name} x"), &values(x.grad(&gradients).expect("x")), &floats(&case["grad"]["x"]), 1e-5);
+        assert_close(
+            &format!("{name} x"),
+            &values(x.grad(&gradients).expect("x")),
+            &floats(&case["grad"]["x"]),
+            1e-5,
+        );
         let mut grads = Grads { path: Vec::new(), gradients: &gradients, found: BTreeMap::new() };
         network.visit(&mut grads);
         for (key, expected) in named(&case["grad"]["layer_weights"], directions) {
@@ -188,8 +193,12 @@ fn check_directions(case: &Value, cell: Cell, device: &Device) {
                 recurrent: tensor(&at("w_h"), [width, cell.gates() * width], device),
                 bias: tensor(&at("bias"), [cell.bias_blocks() * width], device),
             };
-            let given =
-                LayerInput { x: x.clone(), mask: exists.clone(), first: first.clone(), reverse: direction == 1 };
+            let given = LayerInput {
+                x: x.clone(),
+                mask: exists.clone(),
+                first: first.clone(),
+                reverse: direction == 1,
+            };
             let LayerOutput { states, last } = form(cell, given, weights);
             let h = tensor(&case["loss_weights"]["h"][0][direction], [batch, width], device);
             loss = loss + (last.hidden.clone() * h).sum();
@@ -204,7 +213,8 @@ fn check_directions(case: &Value, cell: Cell, device: &Device) {
         }
         let out = Tensor::cat(outs, 2);
         assert_close("out", &values(out.clone()), &floats(&case["out"]), 1e-5);
-        let loss = loss + (out * tensor(&case["loss_weights"]["out"], [batch, time, 2 * width], device)).sum();
+        let loss =
+            loss + (out * tensor(&case["loss_weights"]["out"], [batch, time, 2 * width], device)).sum();
         let gradients = loss.backward();
         assert_close("x", &values(x.grad(&gradients).expect("x")), &floats(&case["grad"]["x"]), 1e-5);
         for (direction, first) in firsts.iter().enumerate() {

@@ -10,8 +10,9 @@ pub fn greedy<S: Step>(model: &S, limits: &[usize]) -> Vec<Hypothesis> {
     let mut tokens = vec![first; limits.len()];
     let mut rows: Vec<usize> = (0..limits.len()).collect(); // rows[i]: the sentence of state row i
     loop {
-        let open: Vec<usize> =
-            (0..rows.len()).filter(|&i| !found[rows[i]].finished && found[rows[i]].tokens.len() < limits[rows[i]]).collect();
+        let open: Vec<usize> = (0..rows.len())
+            .filter(|&i| !found[rows[i]].finished && found[rows[i]].tokens.len() < limits[rows[i]])
+            .collect();
         if open.is_empty() {
             return found;
         }
@@ -22,8 +23,7 @@ pub fn greedy<S: Step>(model: &S, limits: &[usize]) -> Vec<Hypothesis> {
         }
         let (logits, next) = model.step(&tokens, state);
         state = next;
-        for ((token, score), (last, &row)) in
-            logits.best(model.forbidden()).zip(tokens.iter_mut().zip(&rows))
+        for ((token, score), (last, &row)) in logits.best(model.forbidden()).zip(tokens.iter_mut().zip(&rows))
         {
             let hypothesis = &mut found[row];
             hypothesis.log_probabilities.push(score);

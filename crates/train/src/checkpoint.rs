@@ -210,7 +210,8 @@ impl Checkpoint {
     pub fn load(folder: &Path) -> Result<Self, TrainError> {
         let damaged = |message: String| TrainError::Damaged { path: folder.to_owned(), message };
         let path = folder.join(STATE);
-        let text = fs::read_to_string(&path).map_err(|error| damaged(format!("{STATE} cannot be read: {error}")))?;
+        let text =
+            fs::read_to_string(&path).map_err(|error| damaged(format!("{STATE} cannot be read: {error}")))?;
         let state: StateFile =
             serde_json::from_str(&text).map_err(|error| damaged(format!("{STATE} is not valid: {error}")))?;
         for file in [WEIGHTS, OPTIMISER] {
@@ -244,27 +245,25 @@ impl Checkpoint {
     }
 }
 
-/// The mean of the weights of the last `count` checkpoints in `folder`.
+/// The mean of the weights of the last `count` checkpoints in `folder`, if there are any.
 pub fn average(folder: &Path, count: usize) -> Result<Option<Weights>, TrainError> {
     let all = list(folder)?;
     let last = &all[all.len().saturating_sub(count)..];
-    let mut sum: Option<BTreeMap<String, (Vec<usize>, Vec<f64>)>> = None;
+    let mut sums: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut mean = None;
     for (_, path) in last {
         let weights = Checkpoint::load(path)?.weights;
-        let sum = sum.get_or_insert_with(|| {
-            weights.iter().map(|(name, w)| (name.clone(), (w.shape.clone(), vec![0.0; w.values.len()]))).collect()
-        });
         for (name, weight) in &weights {
-            if let Some((_, total)) = sum.get_mut(name) {
-                total.iter_mut().zip(&weight.values).for_each(|(sum, &value)| *sum += f64::from(value));
-            }
+            let sum = sums.entry(name.clone()).or_insert_with(|| vec![0.0; weight.values.len()]);
+            sum.iter_mut().zip(&weight.values).for_each(|(sum, &value)| *sum += f64::from(value));
         }
+        mean = Some(weights);
     }
-    let mean = |(name, (shape, total)): (String, (Vec<usize>, Vec<f64>))| {
-        let values = total.into_iter().map(|sum| (sum / last.len() as f64) as f32).collect();
-        (name, Weight { shape, values })
-    };
-    Ok(sum.map(|sum| sum.into_iter().map(mean).collect()))
+    for (name, weight) in mean.iter_mut().flatten() {
+        let sum = sums.get(name).into_iter().flatten();
+        weight.values.iter_mut().zip(sum).for_each(|(value, sum)| *value = (sum / last.len() as f64) as f32);
+    }
+    Ok(mean)
 }
 
 #[cfg(test)]
@@ -293,10 +292,27 @@ mod tests {
             checkpoint(step, 1.0).save(folder.path(), keep).unwrap();
             list(folder.path()).unwrap().into_iter().map(|(step, _)| step).collect::<Vec<_>>()
         };
-        let saved = [(7, false), (14, false), (15, true), (21, false), (23, true), (25, true), (28, false), (30, false)];
+        let saved = [
+            (7, false),
+            (14, false),
+            (15, true),
+            (21, false),
+            (23, true),
+            (25, true),
+            (28, false),
+            (30, false),
+        ];
         let found = saved.map(|(step, passing)| save(step, passing));
-        let expected: [&[u64]; 8] =
-            [&[7], &[7, 14], &[7, 14, 15], &[7, 14, 21], &[7, 14, 21, 23], &[7, 14, 21, 25], &[14, 21, 28], &[21, 28, 30]];
+        let expected: [&[u64]; 8] = [
+            &[7],
+            &[7, 14],
+            &[7, 14, 15],
+            &[7, 14, 21],
+            &[7, 14, 21, 23],
+            &[7, 14, 21, 25],
+            &[14, 21, 28],
+            &[21, 28, 30],
+        ];
         assert_eq!(found.each_ref().map(Vec::as_slice), expected);
         // Going back behind a damaged one, and on with more steps than before.
         assert_eq!(save(24, true), [21, 24]);
@@ -331,7 +347,11 @@ mod tests {
             assert_eq!(found, Some(checkpoint(1, 1.0)), "{damage}");
             assert!(damaged[0].to_string().contains("step-00000002: is damaged"), "{damaged:?}");
             fs::remove_file(&file).unwrap();
-            assert_eq!(Checkpoint::newest(folder.path()).unwrap().0, Some(checkpoint(1, 1.0)), "{damage} gone");
+            assert_eq!(
+                Checkpoint::newest(folder.path()).unwrap().0,
+                Some(checkpoint(1, 1.0)),
+                "{damage} gone"
+            );
         }
     }
 

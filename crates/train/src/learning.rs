@@ -26,7 +26,13 @@ impl<'a> Learning<'a> {
         Self::reading(model, batch, &inputs, memory, noise)
     }
 
-    fn reading(model: &Model, batch: &'a Batch, inputs: &Padded, memory: Option<Memory>, noise: &mut Noise) -> Self {
+    fn reading(
+        model: &Model,
+        batch: &'a Batch,
+        inputs: &Padded,
+        memory: Option<Memory>,
+        noise: &mut Noise,
+    ) -> Self {
         Self { batch, logits: model.forward(inputs, memory.as_ref(), noise) }
     }
 

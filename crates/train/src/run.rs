@@ -6,10 +6,10 @@ use crate::corpora;
 use crate::error::TrainError;
 use crate::learning::{gather, mixed};
 use crate::optimiser::{Optimiser, global_norm};
+use crate::origin::Origin;
 use crate::record::tensorboard::EventWriter;
 use crate::record::{Entry, Event, Journal, Recorder, StepFigures, ValidFigures, draw_curves};
 use crate::schedule::better;
-use crate::origin::Origin;
 use crate::start;
 use crate::validation::Validation;
 use burn::module::Module;
@@ -84,9 +84,14 @@ pub fn run(
     recorder: &mut dyn Recorder,
 ) -> Result<Outcome, TrainError> {
     let directory = options.directory.as_path();
+    let new = !directory.exists();
     let _lock = prepare(file, options)?;
-    let (mut session, model) = Session::open(file, options, recorder)?;
-    sign(file, directory)?;
+    let (mut session, model) = Session::open(file, options, recorder).inspect_err(|_| {
+        if new {
+            fs::remove_dir_all(directory).ok(); // nothing began here
+        }
+    })?;
+    sign(file, &session.tokens, directory)?;
     recorder.record(&Event::Started {
         step: session.state.step,
         steps: file.config.train.steps,
@@ -127,7 +132,10 @@ fn prepare(file: &ConfigFile, options: &RunOptions) -> Result<File, TrainError> 
 
 /// Writes down what the run is, once it is known that it can start: a directory in which nothing
 /// could begin stays free for the corrected configuration.
-fn sign(file: &ConfigFile, directory: &Path) -> Result<(), TrainError> {
+fn sign(file: &ConfigFile, tokens: &TokenizerPair, directory: &Path) -> Result<(), TrainError> {
+    if !TokenizerPair::is_in(directory) {
+        tokens.save(directory)?;
+    }
     Origin::of(file).save(directory)?;
     Ok(gatto_data::files::replace(&directory.join(CONFIG), |out| out.write_all(file.text.as_bytes()))?)
 }
@@ -169,7 +177,11 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn open(file: &'a ConfigFile, options: &'a RunOptions, recorder: &mut dyn Recorder) -> Result<(Self, Model), TrainError> {
+    fn open(
+        file: &'a ConfigFile,
+        options: &'a RunOptions,
+        recorder: &mut dyn Recorder,
+    ) -> Result<(Self, Model), TrainError> {
         let (config, base) = (&file.config, file.base.as_path());
         let directory = options.directory.as_path();
         let checkpoint = resumed(directory, options.resume, recorder)?;
@@ -178,9 +190,7 @@ impl<'a> Session<'a> {
             true => TokenizerPair::load(directory)?,
             false => {
                 recorder.record(&Event::Preparing("learning the vocabulary"));
-                let tokens = TokenizerPair::train(&config.tokens, corpus.as_mut())?;
-                tokens.save(directory)?;
-                tokens
+                TokenizerPair::train(&config.tokens, corpus.as_mut())?
             }
         };
         check_vocabulary(config, &tokens)?;
@@ -202,7 +212,12 @@ impl<'a> Session<'a> {
             None => (start::transfer(model, file, &tokens)?, Optimiser::default(), RunState::default()),
         };
         let model = start::frozen(model, config)?;
-        let stream = BatchStream::resume(corpus, tokens.clone(), config.train.stream(config.seed), state.stream.clone())?;
+        let stream = BatchStream::resume(
+            corpus,
+            tokens.clone(),
+            config.train.stream(config.seed),
+            state.stream.clone(),
+        )?;
         let journal = Journal::open(&directory.join(JOURNAL), state.metrics_bytes)?;
         let events = open_events(directory, state.step)?;
         let session = Self {
@@ -303,7 +318,8 @@ impl<'a> Session<'a> {
             recorder.record(&Event::Noted(&format!("{skipped} bad lines were passed over in this pass")));
         }
         if dropped > 0 {
-            let note = format!("{dropped} examples with more than train.max_length = {most} tokens were left out");
+            let note =
+                format!("{dropped} examples with more than train.max_length = {most} tokens were left out");
             recorder.record(&Event::Noted(&note));
         }
     }
@@ -316,7 +332,12 @@ impl<'a> Session<'a> {
         (self.state.tokens - self.lately.1) as f64 / self.lately.0.elapsed().as_secs_f64().max(1e-9)
     }
 
-    fn log(&mut self, gradient_norm: f64, learning_rate: f64, recorder: &mut dyn Recorder) -> Result<(), TrainError> {
+    fn log(
+        &mut self,
+        gradient_norm: f64,
+        learning_rate: f64,
+        recorder: &mut dyn Recorder,
+    ) -> Result<(), TrainError> {
         let (loss, tokens) = std::mem::take(&mut self.state.pending);
         let figures = StepFigures {
             step: self.state.step,
@@ -406,7 +427,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn finish(mut self, model: &Model, ending: Ending, recorder: &mut dyn Recorder) -> Result<Outcome, TrainError> {
+    fn finish(
+        mut self,
+        model: &Model,
+        ending: Ending,
+        recorder: &mut dyn Recorder,
+    ) -> Result<Outcome, TrainError> {
         self.note_left_out(self.left_out(), recorder);
         let (step, path) = (self.state.step, self.directory.join(WEIGHTS));
         let averaged = match (ending, self.config.train.average) {
@@ -422,7 +448,9 @@ impl<'a> Session<'a> {
         self.draw()?;
         let reason = match (ending, averaged.is_some()) {
             (Ending::Interrupted, _) => "interrupted; everything is saved, go on with --resume".to_owned(),
-            (_, true) => format!("model.safetensors is the mean of the last {} checkpoints", self.config.train.average),
+            (_, true) => {
+                format!("model.safetensors is the mean of the last {} checkpoints", self.config.train.average)
+            }
             (Ending::StoppedEarly, _) => "the validation figure no longer gets better".to_owned(),
             (Ending::Completed, _) => "all steps made".to_owned(),
         };
@@ -432,7 +460,11 @@ impl<'a> Session<'a> {
 }
 
 /// The newest whole checkpoint of a run that goes on, if it has one yet.
-fn resumed(directory: &Path, resume: bool, recorder: &mut dyn Recorder) -> Result<Option<Checkpoint>, TrainError> {
+fn resumed(
+    directory: &Path,
+    resume: bool,
+    recorder: &mut dyn Recorder,
+) -> Result<Option<Checkpoint>, TrainError> {
     if !resume {
         return Ok(None);
     }
@@ -443,7 +475,8 @@ fn resumed(directory: &Path, resume: bool, recorder: &mut dyn Recorder) -> Resul
     match (found, damaged.into_iter().next_back()) {
         (None, Some(error)) => Err(error),
         (None, None) => {
-            recorder.record(&Event::Noted("no checkpoint was written before the run was stopped; starting anew"));
+            recorder
+                .record(&Event::Noted("no checkpoint was written before the run was stopped; starting anew"));
             Ok(None)
         }
         (found, _) => Ok(found),

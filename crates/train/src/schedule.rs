@@ -85,7 +85,8 @@ mod tests {
     #[test]
     fn a_cooldown_ends_any_schedule() {
         let config = TrainConfig { steps: 100, cooldown: 4, learning_rate: 1.0, ..Default::default() };
-        let rates = [50, 96, 97, 98, 99, 100].map(|step| ScheduleState::default().learning_rate(&config, step));
+        let rates =
+            [50, 96, 97, 98, 99, 100].map(|step| ScheduleState::default().learning_rate(&config, step));
         assert_eq!(rates, [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]);
     }
 

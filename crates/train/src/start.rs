@@ -16,7 +16,11 @@ pub(crate) fn drawn(config: &Config, tokens: &TokenizerPair, device: &Device) ->
 }
 
 /// Lets the parts that `[[init]]` names start from saved models.
-pub(crate) fn transfer(mut model: Model, file: &ConfigFile, tokens: &TokenizerPair) -> Result<Model, TrainError> {
+pub(crate) fn transfer(
+    mut model: Model,
+    file: &ConfigFile,
+    tokens: &TokenizerPair,
+) -> Result<Model, TrainError> {
     for init in &file.config.init {
         model = from_saved(model, init, &file.base, tokens)?;
     }
@@ -69,13 +73,20 @@ fn from_saved(
         .iter()
         .filter_map(|(name, weight)| {
             let rest = inside(name, &init.part)?;
-            let name = [into.as_str(), rest].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".");
+            let name = [into.as_str(), rest]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join(".");
             names.contains_key(&name).then(|| (name, weight.clone()))
         })
         .collect();
     if found.is_empty() {
-        let (part, known) =
-            if saved.keys().any(|name| inside(name, &init.part).is_some()) { (into, &names) } else { (&init.part, &saved) };
+        let (part, known) = if saved.keys().any(|name| inside(name, &init.part).is_some()) {
+            (into, &names)
+        } else {
+            (&init.part, &saved)
+        };
         return Err(no_such_part("init", part, known.keys()));
     }
     let of_tokens = |name: &&String| name.contains(".embedding.") || name.contains(".output.");

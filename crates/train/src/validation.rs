@@ -1,7 +1,7 @@
 //! Looking at a model from outside, on examples that it does not learn from.
 
-use crate::record::ValidFigures;
 use crate::learning::Learning;
+use crate::record::ValidFigures;
 use gatto_data::{Batch, Corpus, DataError, Limits, TokenizerPair, evaluation_batches};
 use gatto_metrics::ExactMatch;
 use gatto_model::{Model, Task, write};
@@ -38,7 +38,13 @@ impl Validation {
     }
 
     /// The figures of a model that takes part in no gradient.
-    pub fn figures(&self, model: &Model, task: Task, tokens: &TokenizerPair, max_length: usize) -> ValidFigures {
+    pub fn figures(
+        &self,
+        model: &Model,
+        task: Task,
+        tokens: &TokenizerPair,
+        max_length: usize,
+    ) -> ValidFigures {
         let (mut loss, mut right, mut count) = (0.0, 0, 0);
         let mut exact = ExactMatch::default();
         for batch in &self.batches {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 fn parse(text: &str, changes: &[&str]) -> Result<ConfigFile, String> {
     let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
-    ConfigFile::parse(Path::new("a.toml"), text.to_owned(), ".".into(), &changes).map_err(|error| error.to_string())
+    ConfigFile::parse(Path::new("a.toml"), text.to_owned(), ".".into(), &changes)
+        .map_err(|error| error.to_string())
 }
 
 fn refused(text: &str) -> String {
@@ -50,11 +51,23 @@ fn the_smallest_configurations_are_accepted() {
 fn models_that_cannot_be_built_are_refused_where_they_stand() {
     let cases: Vec<(String, &str, &str)> = vec![
         // Sizes, of each part.
-        (with(PAIR, "width = 8", "width = 0"), "5:1", "`encoder.lstm.width` is 0; write a number from 1 to 16384"),
+        (
+            with(PAIR, "width = 8", "width = 0"),
+            "5:1",
+            "`encoder.lstm.width` is 0; write a number from 1 to 16384",
+        ),
         (with(PAIR, "width = 8", "width = 20000"), "5:1", "`encoder.lstm.width` is 20000"),
         (with(PAIR, "width = 8", "width = 8\n  embedding = 0"), "6:3", "`encoder.lstm.embedding` is 0"),
-        (with(PAIR, "width = 8", "layers = 65"), "5:1", "`encoder.lstm.layers` is 65; write a number from 1 to 64"),
-        (with(PAIR, "width = 8", "dropout = 1.0"), "5:1", "`encoder.lstm.dropout` is 1; write a share from 0 to below 1"),
+        (
+            with(PAIR, "width = 8", "layers = 65"),
+            "5:1",
+            "`encoder.lstm.layers` is 65; write a number from 1 to 64",
+        ),
+        (
+            with(PAIR, "width = 8", "dropout = 1.0"),
+            "5:1",
+            "`encoder.lstm.dropout` is 1; write a share from 0 to below 1",
+        ),
         (with(PAIR, "width = 8", "dropout = nan"), "5:1", "`encoder.lstm.dropout` is NaN"),
         (and(PAIR, "layers = 0"), "8:1", "`decoder.lstm.layers` is 0"),
         (and(PAIR, "dropout = -0.1"), "8:1", "`decoder.lstm.dropout` is -0.1"),
@@ -66,7 +79,11 @@ fn models_that_cannot_be_built_are_refused_where_they_stand() {
         (with(LANGUAGE, "[decoder.rnn]\nwidth = 8\n", ""), "1:1", "`decoder` is missing"),
         (and(PAIR, "[single.lstm]"), "4:2", "`encoder` stands beside [single], which is both"),
         (and(SINGLE, "[decoder.lstm]"), "6:2", "`decoder` stands beside [single], which is both"),
-        (with(SINGLE, "translate", "language-model"), "4:2", "`single` reads a source, which a language model has not"),
+        (
+            with(SINGLE, "translate", "language-model"),
+            "4:2",
+            "`single` reads a source, which a language model has not",
+        ),
         (and(LANGUAGE, "[encoder.gru]"), "6:2", "`encoder` has nothing to read in a language model"),
         // What does not go together.
         (
@@ -75,7 +92,11 @@ fn models_that_cannot_be_built_are_refused_where_they_stand() {
             "`encoder.lstm.reversed` has no meaning beside `bidirectional = true`",
         ),
         (and(LANGUAGE, "bridge = \"both\""), "6:1", "`decoder.rnn.bridge` needs an encoder"),
-        (and(LANGUAGE, "[sharing]\nencoder_decoder = true"), "7:1", "`sharing.encoder_decoder` needs two sides"),
+        (
+            and(LANGUAGE, "[sharing]\nencoder_decoder = true"),
+            "7:1",
+            "`sharing.encoder_decoder` needs two sides",
+        ),
         (and(LANGUAGE, "[sharing]\nembeddings = true"), "7:1", "`sharing.embeddings` needs two sides"),
         (
             and(SINGLE, "[tokens]\nshared = false"),
@@ -102,10 +123,21 @@ fn models_that_cannot_be_built_are_refused_where_they_stand() {
             "9:1",
             "needs the same cell, width, layers and embedding in [encoder.lstm] and [decoder.gru]",
         ),
-        (and(PAIR, "layers = 2\n[sharing]\nencoder_decoder = true"), "10:1", "needs the same cell, width, layers"),
-        (and(PAIR, "embedding = 2\n[sharing]\nencoder_decoder = true"), "10:1", "needs the same cell, width, layers"),
         (
-            and(&with(PAIR, "width = 8", "width = 8\nbidirectional = true"), "[sharing]\nencoder_decoder = true"),
+            and(PAIR, "layers = 2\n[sharing]\nencoder_decoder = true"),
+            "10:1",
+            "needs the same cell, width, layers",
+        ),
+        (
+            and(PAIR, "embedding = 2\n[sharing]\nencoder_decoder = true"),
+            "10:1",
+            "needs the same cell, width, layers",
+        ),
+        (
+            and(
+                &with(PAIR, "width = 8", "width = 8\nbidirectional = true"),
+                "[sharing]\nencoder_decoder = true",
+            ),
             "10:1",
             "needs an encoder of one direction; write `bidirectional = false`",
         ),
@@ -119,8 +151,16 @@ fn models_that_cannot_be_built_are_refused_where_they_stand() {
             "10:1",
             "`sharing.output` needs token vectors as wide as the decoder's state, but decoder.lstm has embedding 4 and width 8",
         ),
-        (and(SINGLE, "embedding = 4\n[sharing]\noutput = true"), "8:1", "`sharing.output` needs token vectors"),
-        (and(LANGUAGE, "embedding = 4\n[sharing]\noutput = true"), "8:1", "`sharing.output` needs token vectors"),
+        (
+            and(SINGLE, "embedding = 4\n[sharing]\noutput = true"),
+            "8:1",
+            "`sharing.output` needs token vectors",
+        ),
+        (
+            and(LANGUAGE, "embedding = 4\n[sharing]\noutput = true"),
+            "8:1",
+            "`sharing.output` needs token vectors",
+        ),
     ];
     check(cases);
 }
@@ -144,19 +184,45 @@ fn training_that_makes_no_sense_is_refused_where_it_stands() {
         (train("batch_examples = 0"), "9:1", "`train.batch_examples` 0 holds nothing"),
         (train("pool = 0"), "9:1", "`train.pool` 0 holds nothing"),
         (train("max_length = 0"), "9:1", "`train.max_length` 0 drops every example"),
-        (train("batch_tokens = 64"), "9:1", "`train.batch_tokens` 64 cannot hold an example of max_length = 256"),
-        (train("keep = 2\naverage = 3"), "10:1", "`train.average` is 3, but only 2 checkpoints are kept; write `keep = 3`"),
+        (
+            train("batch_tokens = 64"),
+            "9:1",
+            "`train.batch_tokens` 64 cannot hold an example of max_length = 256",
+        ),
+        (
+            train("keep = 2\naverage = 3"),
+            "10:1",
+            "`train.average` is 3, but only 2 checkpoints are kept; write `keep = 3`",
+        ),
         (train("sampling = { decay = \"constant\", k = 1.5 }"), "9:", "write a number from 0 to 1"),
-        (train("sampling = { decay = \"constant\", k = 0.5, minimum = 2.0 }"), "9:", "write a number from 0 to 1"),
-        (train("sampling = { decay = \"exponential\", k = 1.0 }"), "9:", "write a number below 1, such as 0.999"),
-        (train("[train.sampling]\ndecay = \"linear\"\nk = 0.5"), "11:1", "`train.sampling.k` is a number of steps"),
+        (
+            train("sampling = { decay = \"constant\", k = 0.5, minimum = 2.0 }"),
+            "9:",
+            "write a number from 0 to 1",
+        ),
+        (
+            train("sampling = { decay = \"exponential\", k = 1.0 }"),
+            "9:",
+            "write a number below 1, such as 0.999",
+        ),
+        (
+            train("[train.sampling]\ndecay = \"linear\"\nk = 0.5"),
+            "11:1",
+            "`train.sampling.k` is a number of steps",
+        ),
         (train("[train.sampling]\ndecay = \"inverse-sigmoid\"\nk = nan"), "11:1", "is a number of steps"),
-        (files("patience = 2"), "7:1", "`train.patience` needs validation figures; write `valid` under [data]"),
+        (
+            files("patience = 2"),
+            "7:1",
+            "`train.patience` needs validation figures; write `valid` under [data]",
+        ),
         (files("schedule = \"plateau\""), "7:1", "`train.schedule` needs validation figures"),
         (and(PAIR, "[search]\nmax_length = 0"), "9:1", "`search.max_length` must be from 1 to 100000"),
         (and(PAIR, "[search]\nmax_length = 100001"), "9:1", "`search.max_length` must be from 1 to 100000"),
     ];
-    for key in ["steps", "accumulate", "log_every", "validate_every", "valid_examples", "checkpoint_every", "keep"] {
+    for key in
+        ["steps", "accumulate", "log_every", "validate_every", "valid_examples", "checkpoint_every", "keep"]
+    {
         cases.push((train(&format!("{key} = 0")), "9:1", "is 0; write 1 or more"));
     }
     check(cases);
@@ -170,10 +236,22 @@ fn data_and_tokens_that_make_no_sense_are_refused_where_they_stand() {
         (with(PAIR, "\"copy\"", "\"dates\"\nmax_length = 3"), "4:1", "belongs to copy, reverse and sort"),
         (with(PAIR, "\"copy\"", "\"copy\"\ntrain = { tsv = \"a\" }"), "4:1", "exclude each other"),
         (with(FILES, "{ tsv = \"a\" }", "{ source = \"a\" }"), "3:1", "add `target"),
-        (and(PAIR, "[tokens]\nkind = \"word\"\nsize = 5"), "10:1", "`tokens.size` is too small: a vocabulary"),
+        (
+            and(PAIR, "[tokens]\nkind = \"word\"\nsize = 5"),
+            "10:1",
+            "`tokens.size` is too small: a vocabulary",
+        ),
         (and(PAIR, "[tokens]\nsize = 3000000000"), "9:1", "`tokens.size` is too big"),
-        (and(PAIR, "[tokens]\nmax_examples = 0"), "9:1", "`tokens.max_examples` 0 leaves nothing to learn from"),
-        (and(PAIR, "[tokens]\nshared = true\n[tokens.source]\nkind = \"char\""), "9:1", "cannot differ by side"),
+        (
+            and(PAIR, "[tokens]\nmax_examples = 0"),
+            "9:1",
+            "`tokens.max_examples` 0 leaves nothing to learn from",
+        ),
+        (
+            and(PAIR, "[tokens]\nshared = true\n[tokens.source]\nkind = \"char\""),
+            "9:1",
+            "cannot differ by side",
+        ),
     ];
     check(cases);
 }
@@ -213,7 +291,8 @@ fn check(cases: Vec<(String, &str, &str)>) {
 
 #[test]
 fn keys_can_be_set_from_outside() {
-    let file = parse(PAIR, &["train.steps=7", "encoder.lstm.width=16", "data.builtin=sort", "train.clip = 0.5"]);
+    let file =
+        parse(PAIR, &["train.steps=7", "encoder.lstm.width=16", "data.builtin=sort", "train.clip = 0.5"]);
     let config = file.expect("accepted").config;
     assert_eq!((config.train.steps, config.train.clip), (7, 0.5));
     assert_eq!(config.data.builtin.as_deref(), Some("sort"));
@@ -222,14 +301,14 @@ fn keys_can_be_set_from_outside() {
     assert_eq!(parse(&again.text, &[]).expect("the text that is kept").config, again.config);
 
     for (change, message) in [
-        ("train.steps", "--set train.steps: has no `=`"),
+        ("train.steps", "has no `=`"),
         ("task.kind=3", "`task` is a value and has no keys inside it"),
         ("train.stepz=3", "did you mean `steps`?"),
         ("train.steps=0", "`train.steps` is 0; write 1 or more"),
         ("train.steps=many", "invalid type: string \"many\""),
     ] {
         let error = parse(PAIR, &[change]).map(drop).expect_err(change);
-        assert!(error.starts_with("a.toml") && error.contains(message), "{change}: {error}");
+        assert!(error.starts_with(&format!("--set {change}: ")) && error.contains(message), "{error}");
     }
 }
 

@@ -174,7 +174,8 @@ fn the_loss_agrees_fused_and_plain() {
             let logits = Tensor::<2>::from_data(logits, &device).require_grad();
             let ids = ids(&case["targets"]);
             let ignored = case["ignore"].as_u64().map(|id| id as u32);
-            let weights: Vec<f32> = ids.iter().map(|&id| if Some(id) == ignored { 0.0 } else { 1.0 }).collect();
+            let weights: Vec<f32> =
+                ids.iter().map(|&id| if Some(id) == ignored { 0.0 } else { 1.0 }).collect();
             let count: f32 = weights.iter().sum();
             let targets = Targets { ids, weights, smoothing: float(&case["epsilon"]) };
             let rows = cross_entropy(logits.clone(), &targets);
@@ -222,7 +223,8 @@ fn the_global_norm_and_clipping_agree() {
         let after = Optimiser::default().update(&config, model.clone(), &gathered.gradients, norm, 1.0, 1);
         let factor = if clip > 0.0 { clipping_factor(norm, clip) } else { 1.0 };
         for (name, after) in weights::collect(&after) {
-            let moved: Vec<f32> = before[&name].values.iter().zip(&after.values).map(|(a, b)| a - b).collect();
+            let moved: Vec<f32> =
+                before[&name].values.iter().zip(&after.values).map(|(a, b)| a - b).collect();
             let gradient = gathered.gradients[&name].values.iter();
             let expected: Vec<f32> = gradient.map(|g| (f64::from(*g) * factor) as f32).collect();
             assert_close(&format!("{name}, clip {clip}"), &moved, &expected, 1e-6);

@@ -31,7 +31,8 @@ struct Workshop {
 impl Workshop {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let lines: String = examples().iter().map(|(source, target)| format!("{source}\t{target}\n")).collect();
+        let lines: String =
+            examples().iter().map(|(source, target)| format!("{source}\t{target}\n")).collect();
         fs::write(folder.path().join("pairs.tsv"), lines).expect("written");
         Self { folder }
     }
@@ -45,7 +46,8 @@ impl Workshop {
             "task = \"{task}\"\n[data]\ntrain = {{ tsv = \"pairs.tsv\" }}\nvalid = {{ tsv = \"pairs.tsv\" }}\n\
              [tokens]\nkind = \"word\"\n{parts}\n[search]\nmax_length = 10\n[train]\nmax_length = 20\n{train}\n"
         );
-        let parsed = ConfigFile::parse(Path::new("test.toml"), text.clone(), self.folder.path().to_owned(), &[]);
+        let parsed =
+            ConfigFile::parse(Path::new("test.toml"), text.clone(), self.folder.path().to_owned(), &[]);
         parsed.unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
@@ -64,7 +66,8 @@ impl Workshop {
 
 const GRU: &str = "[encoder.gru]\nwidth = 48\n[decoder.gru]\nwidth = 48";
 /// Learns the examples within seconds.
-const QUICK: &str = "steps = 250\nbatch_examples = 16\nlearning_rate = 8e-3\nvalidate_every = 250\ncheckpoint_every = 250";
+const QUICK: &str =
+    "steps = 250\nbatch_examples = 16\nlearning_rate = 8e-3\nvalidate_every = 250\ncheckpoint_every = 250";
 
 /// Trains, and expects every example to be known by heart.
 fn learns(name: &str, parts: &str, train: &str, most: f64) {
@@ -77,7 +80,8 @@ fn learns(name: &str, parts: &str, train: &str, most: f64) {
     // The figures are those of the model that was saved, and of what it writes.
     let saved = Saved::load(&shop.path("run"), &Device::flex()).expect("a saved model");
     let (sources, targets): (Vec<_>, Vec<_>) = examples().into_iter().unzip();
-    let written: Vec<_> = saved.predict(&sources, 7).expect("predictions").into_iter().map(|p| p.text).collect();
+    let written: Vec<_> =
+        saved.predict(&sources, 7).expect("predictions").into_iter().map(|p| p.text).collect();
     assert_eq!(written, targets, "{name}");
 }
 
@@ -258,8 +262,13 @@ fn a_plateau_lowers_the_learning_rate_of_a_run() {
 
 fn mean(of: &[Weights]) -> Weights {
     let average = |name: &String, weight: &Weight| {
-        let at = |i: usize| of.iter().map(|weights| f64::from(weights[name].values[i])).sum::<f64>() / of.len() as f64;
-        Weight { shape: weight.shape.clone(), values: (0..weight.values.len()).map(|i| at(i) as f32).collect() }
+        let at = |i: usize| {
+            of.iter().map(|weights| f64::from(weights[name].values[i])).sum::<f64>() / of.len() as f64
+        };
+        Weight {
+            shape: weight.shape.clone(),
+            values: (0..weight.values.len()).map(|i| at(i) as f32).collect(),
+        }
     };
     of[0].iter().map(|(name, weight)| (name.clone(), average(name, weight))).collect()
 }
@@ -267,7 +276,8 @@ fn mean(of: &[Weights]) -> Weights {
 #[test]
 fn the_last_checkpoints_are_averaged() {
     let shop = Workshop::new();
-    let train = "steps = 25\nlearning_rate = 1e-2\nvalidate_every = 10\ncheckpoint_every = 4\nkeep = 4\naverage = 3";
+    let train =
+        "steps = 25\nlearning_rate = 1e-2\nvalidate_every = 10\ncheckpoint_every = 4\nkeep = 4\naverage = 3";
     let file = shop.config("translate", GRU, train);
     shop.run("run", &file);
     let all = checkpoint::list(&shop.path("run/checkpoints")).expect("checkpoints");
@@ -302,7 +312,8 @@ fn init(from: &str, part: &str, into: Option<&str>) -> String {
 #[test]
 fn a_part_starts_from_a_saved_model_and_the_others_from_the_seed() {
     let shop = Workshop::new();
-    let language = shop.config("language-model", "[decoder.gru]\nwidth = 24", "steps = 20\nvalidate_every = 20");
+    let language =
+        shop.config("language-model", "[decoder.gru]\nwidth = 24", "steps = 20\nvalidate_every = 20");
     shop.run("language", &language);
     shop.run("drawn", &shop.config("translate", APART, STILL));
     let (language, drawn) = (shop.weights("language"), shop.weights("drawn"));
@@ -337,8 +348,12 @@ fn a_frozen_part_does_not_change_by_a_bit() {
     let shop = Workshop::new();
     shop.run("drawn", &shop.config("translate", APART, STILL));
     let drawn = shop.weights("drawn");
-    for (name, part) in [("encoder", "encoder"), ("vectors", "decoder.embedding"), ("network", "encoder.network")] {
-        let train = format!("steps = 12\nvalidate_every = 12\noptimiser = \"adamw\"\nweight_decay = 0.1\nfreeze = [\"{part}\"]");
+    for (name, part) in
+        [("encoder", "encoder"), ("vectors", "decoder.embedding"), ("network", "encoder.network")]
+    {
+        let train = format!(
+            "steps = 12\nvalidate_every = 12\noptimiser = \"adamw\"\nweight_decay = 0.1\nfreeze = [\"{part}\"]"
+        );
         shop.run(name, &shop.config("translate", APART, &train));
         for (key, weight) in shop.weights(name) {
             let frozen = key.starts_with(&format!("{part}."));
@@ -379,6 +394,9 @@ fn parts_that_do_not_exist_are_named_with_those_that_do() {
 fn a_model_that_is_frozen_whole_is_refused() {
     let shop = Workshop::new();
     let train = format!("{STILL}\nfreeze = [\"encoder\", \"decoder\"]");
-    let error = shop.try_run("run", &shop.config("translate", APART, &train)).map(drop).expect_err("nothing to learn");
+    let error = shop
+        .try_run("run", &shop.config("translate", APART, &train))
+        .map(drop)
+        .expect_err("nothing to learn");
     assert!(error.to_string().contains("`train.freeze`: leaves nothing of the model to learn"), "{error}");
 }

@@ -20,12 +20,14 @@ const SHOWN: usize = 8;
 pub(crate) fn run(arguments: Demo) -> Result<()> {
     let directory = arguments.out.unwrap_or_else(free_directory);
     let text = recipe("demo").context("the demonstration's configuration is missing")?;
-    let changes: Vec<String> = arguments.steps.map(|steps| format!("train.steps={steps}")).into_iter().collect();
+    let changes: Vec<String> =
+        arguments.steps.map(|steps| format!("train.steps={steps}")).into_iter().collect();
     let file = ConfigFile::parse(Path::new("demo.toml"), text.to_owned(), PathBuf::new(), &changes)?;
     let stop = super::stop_on_interrupt();
     let mut recorder = super::recorder();
     super::compute(&arguments.compute, |device| -> Result<()> {
-        let options = RunOptions { directory: directory.clone(), resume: false, device: device.clone(), stop };
+        let options =
+            RunOptions { directory: directory.clone(), resume: false, device: device.clone(), stop };
         let outcome = train(&file, &options, recorder.as_mut())?;
         if outcome.ending == Ending::Interrupted {
             return Ok(());
@@ -43,7 +45,8 @@ fn free_directory() -> PathBuf {
 
 fn show(file: &ConfigFile, directory: &Path, device: &Device) -> Result<()> {
     let saved = Saved::load(directory, device)?;
-    let mut corpus = corpora::open(&file.config, &file.base, Part::Test)?.context("the task has no test part")?;
+    let mut corpus =
+        corpora::open(&file.config, &file.base, Part::Test)?.context("the task has no test part")?;
     let mut examples: Vec<Example> = Vec::new();
     while examples.len() < HELD_OUT
         && let Some(example) = corpus.next()?
@@ -61,10 +64,15 @@ fn show(file: &ConfigFile, directory: &Path, device: &Device) -> Result<()> {
             writeln!(out, "      should be: {}", example.target)?;
         }
     }
-    let found = ExactMatch::of(outputs.iter().map(String::as_str).zip(examples.iter().map(|e| e.target.as_str())));
+    let found =
+        ExactMatch::of(outputs.iter().map(String::as_str).zip(examples.iter().map(|e| e.target.as_str())));
     writeln!(out, "exactly right: {:.1} % of {} held-out sentences\n", found.share() * 100.0, found.total)?;
     let favourite = super::predict_all(&saved, &[FAVOURITE], 1)?;
     writeln!(out, "{FAVOURITE} → {}", favourite.concat())?;
-    writeln!(out, "\nthe model is in {0}; try: echo \"the dog sees the cat\" | gatto predict {0}", directory.display())?;
+    writeln!(
+        out,
+        "\nthe model is in {0}; try: echo \"the dog sees the cat\" | gatto predict {0}",
+        directory.display()
+    )?;
     Ok(())
 }

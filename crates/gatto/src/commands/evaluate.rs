@@ -11,7 +11,8 @@ use std::io::Write;
 use std::ops::RangeInclusive;
 
 /// Groups of source length, in words.
-const GROUPS: [RangeInclusive<usize>; 8] = [1..=3, 4..=5, 6..=7, 8..=9, 10..=11, 12..=14, 15..=19, 20..=usize::MAX];
+const GROUPS: [RangeInclusive<usize>; 8] =
+    [1..=3, 4..=5, 6..=7, 8..=9, 10..=11, 12..=14, 15..=19, 20..=usize::MAX];
 
 pub(crate) fn run(arguments: Evaluate) -> Result<()> {
     super::compute(&arguments.compute.clone(), move |device| evaluate(&arguments, device))?
@@ -28,7 +29,10 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
     let pairs = || outputs.iter().map(String::as_str).zip(examples.iter().map(|e| e.target.as_str()));
     let whole = ExactMatch::of(pairs());
     let lengths = sources.iter().map(|source| words::split(source).len());
-    let groups = by_length(lengths.zip(pairs()).map(|(length, (output, reference))| (length, output, reference)), &GROUPS);
+    let groups = by_length(
+        lengths.zip(pairs()).map(|(length, (output, reference))| (length, output, reference)),
+        &GROUPS,
+    );
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let groups: Vec<_> = groups
@@ -49,7 +53,13 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
             usize::MAX => format!("{}+", group.start()),
             end => format!("{}–{end}", group.start()),
         };
-        writeln!(out, "  {name:>7}    {:6.2} %  ({} of {})", found.share() * 100.0, found.right, found.total)?;
+        writeln!(
+            out,
+            "  {name:>7}    {:6.2} %  ({} of {})",
+            found.share() * 100.0,
+            found.right,
+            found.total
+        )?;
     }
     Ok(())
 }

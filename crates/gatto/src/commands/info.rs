@@ -33,7 +33,14 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
     if saved.tokens.is_shared() {
         writeln!(out, "vocabulary   {} tokens ({}), for both sides", target.size(), target.kind())?;
     } else {
-        writeln!(out, "vocabulary   {} source tokens ({}), {} target tokens ({})", source.size(), source.kind(), target.size(), target.kind())?;
+        writeln!(
+            out,
+            "vocabulary   {} source tokens ({}), {} target tokens ({})",
+            source.size(),
+            source.kind(),
+            target.size(),
+            target.kind()
+        )?;
     }
     writeln!(out, "weights")?;
     for (name, weight) in &weights {

@@ -17,8 +17,20 @@ macro_rules! recipes {
 }
 
 const RECIPES: &[Recipe] = recipes![
-    "demo", "phrases", "dates", "reverse", "copy", "sort", "translate", "every-step", "reversed", "shared", "single",
-    "language-model", "pretrained", "scheduled-sampling",
+    "demo",
+    "phrases",
+    "dates",
+    "reverse",
+    "copy",
+    "sort",
+    "translate",
+    "every-step",
+    "reversed",
+    "shared",
+    "single",
+    "language-model",
+    "pretrained",
+    "scheduled-sampling",
 ];
 
 impl Recipe {

@@ -43,7 +43,13 @@ fn optimisers_agree_with_pytorch() {
                 sgd(&mut param, &grad, &mut velocity, &step);
             } else {
                 let [beta1, beta2, eps] = ["beta_1", "beta_2", "epsilon"].map(|key| setting(case, key));
-                adam(&mut param, &grad, &mut m, &mut v, &AdamStep { lr, beta1, beta2, eps, weight_decay, scale, step });
+                adam(
+                    &mut param,
+                    &grad,
+                    &mut m,
+                    &mut v,
+                    &AdamStep { lr, beta1, beta2, eps, weight_decay, scale, step },
+                );
             }
             for (got, expected) in param.iter().zip(floats(expected)) {
                 // Five steps in f32 against f64: a rounding of the parameter and one of the step each.

@@ -37,7 +37,13 @@ fn rate(key: String, value: f64) -> Result<(), Complaint> {
 const WIDEST: usize = 16_384;
 const DEEPEST: usize = 64;
 
-fn sizes(at: &str, width: usize, embedding: Option<usize>, layers: usize, dropout: f64) -> Result<(), Complaint> {
+fn sizes(
+    at: &str,
+    width: usize,
+    embedding: Option<usize>,
+    layers: usize,
+    dropout: f64,
+) -> Result<(), Complaint> {
     within(format!("{at}.width"), width, WIDEST)?;
     within(format!("{at}.embedding"), embedding.unwrap_or(width), WIDEST)?;
     within(format!("{at}.layers"), layers, DEEPEST)?;
@@ -118,22 +124,36 @@ impl ModelConfig {
         let at = format!("single.{name}");
         sizes(&at, settings.width, settings.embedding, settings.layers, settings.dropout)?;
         if !one_vocabulary {
-            return Err(Complaint::new("tokens.shared", "is false, but a single network reads both sides; write `shared = true`"));
+            return Err(Complaint::new(
+                "tokens.shared",
+                "is false, but a single network reads both sides; write `shared = true`",
+            ));
         }
         self.check_output(&at, settings.width, settings.embedding)
     }
 
     fn check_language_model(&self) -> Result<(), Complaint> {
         if self.encoder.is_some() {
-            return Err(Complaint::new("encoder", "has nothing to read in a language model; remove it, or write `task = \"translate\"`"));
+            return Err(Complaint::new(
+                "encoder",
+                "has nothing to read in a language model; remove it, or write `task = \"translate\"`",
+            ));
         }
         let (at, settings) = self.check_decoder()?;
         if settings.bridge.is_some() {
-            return Err(Complaint::new(format!("{at}.bridge"), "needs an encoder, which a language model has not; remove it"));
+            return Err(Complaint::new(
+                format!("{at}.bridge"),
+                "needs an encoder, which a language model has not; remove it",
+            ));
         }
-        for (key, on) in [("encoder_decoder", self.sharing.encoder_decoder), ("embeddings", self.sharing.embeddings)] {
+        for (key, on) in
+            [("encoder_decoder", self.sharing.encoder_decoder), ("embeddings", self.sharing.embeddings)]
+        {
             if on {
-                return Err(Complaint::new(format!("sharing.{key}"), "needs two sides, and a language model has one; remove it"));
+                return Err(Complaint::new(
+                    format!("sharing.{key}"),
+                    "needs two sides, and a language model has one; remove it",
+                ));
             }
         }
         self.check_output(&at, settings.width, settings.embedding)
@@ -151,34 +171,50 @@ impl ModelConfig {
         let from = format!("encoder.{name}");
         sizes(&from, reading.width, reading.embedding, reading.layers, reading.dropout)?;
         if reading.bidirectional && reading.reversed {
-            return Err(Complaint::new(format!("{from}.reversed"), "has no meaning beside `bidirectional = true`; remove one of them"));
+            return Err(Complaint::new(
+                format!("{from}.reversed"),
+                "has no meaning beside `bidirectional = true`; remove one of them",
+            ));
         }
         let (at, writing) = self.check_decoder()?;
         let (reads, writes) =
             (reading.embedding.unwrap_or(reading.width), writing.embedding.unwrap_or(writing.width));
         if self.sharing.embeddings {
             if !one_vocabulary {
-                return Err(Complaint::new("sharing.embeddings", "needs one vocabulary for both sides; write `shared = true` under [tokens]"));
+                return Err(Complaint::new(
+                    "sharing.embeddings",
+                    "needs one vocabulary for both sides; write `shared = true` under [tokens]",
+                ));
             }
             if reads != writes {
-                return Err(Complaint::new("sharing.embeddings", format!(
-                    "needs vectors of one width, but {from} has {reads} and {at} has {writes}; write the same `embedding` in both"
-                )));
+                return Err(Complaint::new(
+                    "sharing.embeddings",
+                    format!(
+                        "needs vectors of one width, but {from} has {reads} and {at} has {writes}; write the same `embedding` in both"
+                    ),
+                ));
             }
         }
         if self.sharing.encoder_decoder {
             let same = self.the_decoder()?.parts().0 == cell
                 && (reading.width, reading.layers, reads) == (writing.width, writing.layers, writes);
             if !same {
-                return Err(Complaint::new("sharing.encoder_decoder", format!(
-                    "needs the same cell, width, layers and embedding in [{from}] and [{at}]"
-                )));
+                return Err(Complaint::new(
+                    "sharing.encoder_decoder",
+                    format!("needs the same cell, width, layers and embedding in [{from}] and [{at}]"),
+                ));
             }
             if reading.bidirectional {
-                return Err(Complaint::new("sharing.encoder_decoder", "needs an encoder of one direction; write `bidirectional = false`"));
+                return Err(Complaint::new(
+                    "sharing.encoder_decoder",
+                    "needs an encoder of one direction; write `bidirectional = false`",
+                ));
             }
             if matches!(writing.bridge, Some(BridgeKind::EveryStep | BridgeKind::Both)) {
-                return Err(Complaint::new(format!("{at}.bridge"), "widens the decoder's input, which then cannot be shared with the encoder; write `bridge = \"first-state\"`"));
+                return Err(Complaint::new(
+                    format!("{at}.bridge"),
+                    "widens the decoder's input, which then cannot be shared with the encoder; write `bridge = \"first-state\"`",
+                ));
             }
         }
         self.check_output(&at, writing.width, writing.embedding)
@@ -187,9 +223,12 @@ impl ModelConfig {
     fn check_output(&self, at: &str, width: usize, embedding: Option<usize>) -> Result<(), Complaint> {
         let embedding = embedding.unwrap_or(width);
         if self.sharing.output && embedding != width {
-            return Err(Complaint::new("sharing.output", format!(
-                "needs token vectors as wide as the decoder's state, but {at} has embedding {embedding} and width {width}"
-            )));
+            return Err(Complaint::new(
+                "sharing.output",
+                format!(
+                    "needs token vectors as wide as the decoder's state, but {at} has embedding {embedding} and width {width}"
+                ),
+            ));
         }
         Ok(())
     }

@@ -25,6 +25,14 @@ pub enum ConfigError {
         /// The limit.
         most: u64,
     },
+    /// A change that was asked for on the command line cannot be made.
+    #[error("--set {change}: {message}")]
+    Change {
+        /// The change, such as `train.steps=100`.
+        change: String,
+        /// What is wrong with it, and the remedy.
+        message: String,
+    },
     /// The text is not what it should be.
     #[error("{}:{line}:{column}: {message}", path.display())]
     Wrong {
@@ -86,7 +94,9 @@ fn offset_of(text: &str, key: &str) -> usize {
     let mut table = Some(table.into_inner());
     for name in key.split('.') {
         let Some(inside) = table.take() else { break };
-        let Some((key, value)) = inside.into_iter().find(|(key, _)| key.get_ref().as_ref() == name) else { break };
+        let Some((key, value)) = inside.into_iter().find(|(key, _)| key.get_ref().as_ref() == name) else {
+            break;
+        };
         found = key.span().start;
         if let toml::de::DeValue::Table(inner) = value.into_inner() {
             table = Some(inner);

@@ -106,7 +106,10 @@ fn every_gradient_is_the_slope() {
         let surface = Surface { variant: &variant, weights: variant.weights(), source, target };
         for (name, gradient) in &gradients {
             let what = format!("{} {name}", variant.name);
-            assert!(gradient.values.iter().any(|value| value.abs() > 1e-4), "{what} has no gradient to speak of");
+            assert!(
+                gradient.values.iter().any(|value| value.abs() > 1e-4),
+                "{what} has no gradient to speak of"
+            );
             for at in places(&gradient.values) {
                 let slope = surface.slope(|weights, shift| {
                     weights.get_mut(name).expect("the same parameters").values[at] += shift;
@@ -131,7 +134,12 @@ fn direction(weights: &Weights) -> Vec<Vec<f32>> {
 fn along(gradients: &Weights) -> f64 {
     let product = |(a, b): (&f32, &f32)| f64::from(*a) * f64::from(*b);
     let parts = direction(gradients);
-    gradients.values().zip(&parts).flat_map(|(weight, part)| weight.values.iter().zip(part)).map(product).sum()
+    gradients
+        .values()
+        .zip(&parts)
+        .flat_map(|(weight, part)| weight.values.iter().zip(part))
+        .map(product)
+        .sum()
 }
 
 fn slope_along(surface: &Surface<'_>) -> f64 {

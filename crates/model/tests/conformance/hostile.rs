@@ -7,8 +7,8 @@ use gatto_data::{Example, Memory};
 use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig};
 use gatto_model::weights::{self, Weight, Weights};
 use gatto_model::{
-    CONFIG, DecoderConfig, EncoderConfig, Model, ModelConfig, ModelError, Saved, SharingConfig, Task, Vocabularies,
-    WEIGHTS,
+    CONFIG, DecoderConfig, EncoderConfig, Model, ModelConfig, ModelError, Saved, SharingConfig, Task,
+    Vocabularies, WEIGHTS,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -109,7 +109,9 @@ fn weights_of_another_model_are_refused_by_name() {
         let mut weights = variant.weights();
         change(&mut weights);
         let fresh = variant.fresh(1, &Device::flex());
-        weights::install(fresh, weights, Path::new("other"), whole).map(drop).map_err(|error| error.to_string())
+        weights::install(fresh, weights, Path::new("other"), whole)
+            .map(drop)
+            .map_err(|error| error.to_string())
     };
     let missing = install(&|weights| drop(weights.remove(name)), true).expect_err("one is missing");
     assert!(missing.contains("other: has no weights for `encoder.embedding.weight`"), "{missing}");
@@ -155,6 +157,8 @@ fn plan() -> Plan {
     config.plan(true).expect("a plan")
 }
 
+type Damage = fn(&Path);
+
 #[test]
 fn a_run_directory_with_a_missing_or_damaged_file_is_refused_by_its_name() {
     let device = Device::flex();
@@ -165,7 +169,7 @@ fn a_run_directory_with_a_missing_or_damaged_file_is_refused_by_its_name() {
     let missing = Saved::load(&good.path().join("no-such-run"), &device).map(|_| ()).expect_err("missing");
     assert!(missing.to_string().contains("no-such-run"), "{missing}");
     for name in [CONFIG, WEIGHTS, "tokenizer.json"] {
-        let damages: [(&str, fn(&Path)); 5] = [
+        let damages: [(&str, Damage); 5] = [
             ("missing", |path| fs::remove_file(path).expect("removed")),
             ("empty", |path| fs::write(path, "").expect("written")),
             ("garbage", |path| fs::write(path, [0xff, 0xfe, 0x00, 0x17, 0x80]).expect("written")),
@@ -196,6 +200,7 @@ fn a_vocabulary_of_another_size_is_refused() {
     let mut corpus = Memory::new(vec![Example::new("a b c d e", "f")]);
     let tokens = TokenizerPair::train(&config, &mut corpus).expect("a vocabulary");
     tokens.save(folder.path()).expect("saved");
-    let error = Saved::load(folder.path(), &Device::flex()).map(|_| ()).expect_err("another size").to_string();
+    let error =
+        Saved::load(folder.path(), &Device::flex()).map(|_| ()).expect_err("another size").to_string();
     assert!(error.contains("in the file and") && error.contains(WEIGHTS), "{error}");
 }

@@ -18,9 +18,8 @@ fn a_sentence_has_the_same_scores_alone_and_in_any_company() {
         let (sources, targets) = (variant.sources(), variant.targets());
         let (source, target) = (Padded::new(&sources), Padded::new(&targets));
         let together = scores(&model, &source, &target);
-        let wide = FILLERS.map(|token| {
-            scores(&model, &widened(&source, 3, token), &widened(&target, 2, token))
-        });
+        let wide =
+            FILLERS.map(|token| scores(&model, &widened(&source, 3, token), &widened(&target, 2, token)));
         for row in 0..sources.len() {
             let alone = scores(&model, &Padded::new(&sources[row..=row]), &Padded::new(&targets[row..=row]));
             let expected = alone[0].concat();
@@ -61,10 +60,20 @@ fn padding_and_company_change_no_gradient() {
         let (source, target) = (Padded::new(&sources), Padded::new(&targets));
         let (loss, together) = loss_and_gradients(&model, &source, &target);
         for token in FILLERS {
-            let (wide_loss, wide) = loss_and_gradients(&model, &widened(&source, 3, token), &widened(&target, 2, token));
-            assert!((wide_loss - loss).abs() < 1e-5 * loss.abs(), "{}: {wide_loss} and not {loss}", variant.name);
+            let (wide_loss, wide) =
+                loss_and_gradients(&model, &widened(&source, 3, token), &widened(&target, 2, token));
+            assert!(
+                (wide_loss - loss).abs() < 1e-5 * loss.abs(),
+                "{}: {wide_loss} and not {loss}",
+                variant.name
+            );
             for (name, gradient) in &together {
-                assert_close(&format!("{} {name}", variant.name), &wide[name].values, &gradient.values, TOLERANCE);
+                assert_close(
+                    &format!("{} {name}", variant.name),
+                    &wide[name].values,
+                    &gradient.values,
+                    TOLERANCE,
+                );
             }
         }
         // The gradient of a batch is the sum of the gradients of its sentences.
@@ -79,7 +88,12 @@ fn padding_and_company_change_no_gradient() {
         }
         for (name, gradient) in &together {
             // Sums of five in another order: a little more than one product's rounding.
-            assert_close(&format!("{} {name}", variant.name), &sum[name].values, &gradient.values, 2.0 * TOLERANCE);
+            assert_close(
+                &format!("{} {name}", variant.name),
+                &sum[name].values,
+                &gradient.values,
+                2.0 * TOLERANCE,
+            );
         }
     }
 }

@@ -29,7 +29,8 @@ fn what_is_saved_gives_the_same_scores_bit_for_bit() {
         let model = variant.model(&device);
         let path = folder.path().join("model.safetensors");
         weights::save(&path, &weights::collect(&model)).expect("saved");
-        let loaded = weights::install(variant.fresh(9, &device), weights::load(&path).expect("loaded"), &path, true);
+        let loaded =
+            weights::install(variant.fresh(9, &device), weights::load(&path).expect("loaded"), &path, true);
         let loaded = loaded.expect("all weights in place");
         let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
         let bits = |model| {

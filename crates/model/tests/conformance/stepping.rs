@@ -28,7 +28,8 @@ impl Whole {
 
     /// One step of `rows` of the batch at position `at`, compared with the whole.
     fn step(&self, what: &str, model: &Model, rows: &[usize], at: usize, state: State) -> State {
-        let tokens: Vec<u32> = rows.iter().map(|&row| self.inputs.ids[row * self.inputs.width + at]).collect();
+        let tokens: Vec<u32> =
+            rows.iter().map(|&row| self.inputs.ids[row * self.inputs.width + at]).collect();
         let (logits, state) = model.step(&tokens, state);
         let vocabulary = logits.dims()[1];
         let logits = values(logits);

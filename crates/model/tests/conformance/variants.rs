@@ -7,7 +7,8 @@ use gatto_data::tokens::END;
 use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurrentConfig};
 use gatto_model::weights::{self, Weights};
 use gatto_model::{
-    BridgeKind, DecoderConfig, EncoderConfig, Model, ModelConfig, SharingConfig, SingleConfig, Task, Vocabularies,
+    BridgeKind, DecoderConfig, EncoderConfig, Model, ModelConfig, SharingConfig, SingleConfig, Task,
+    Vocabularies,
 };
 use gatto_nn::{Initial, Noise};
 use std::path::Path;
@@ -106,7 +107,11 @@ fn pairs_of(cell: &str) -> Vec<Variant> {
         with("both", reading(), fed(BridgeKind::Both)),
         with("both, wider decoder", reading(), Writing { width: 5, ..fed(BridgeKind::Both) }),
         with("bidirectional", Settings { bidirectional: true, ..reading() }, writing()),
-        with("bidirectional, passed as it is", Settings { bidirectional: true, width: 2, ..reading() }, writing()),
+        with(
+            "bidirectional, passed as it is",
+            Settings { bidirectional: true, width: 2, ..reading() },
+            writing(),
+        ),
         with(
             "bidirectional, two layers, both",
             Settings { bidirectional: true, layers: 2, ..reading() },
@@ -134,7 +139,11 @@ fn shared_of(cell: &str) -> Vec<Variant> {
     vec![
         with("one network", (reading(), writing()), network.clone()),
         with("one network, reversed", reversed, network),
-        with("one table of vectors", (reading(), writing()), SharingConfig { embeddings: true, ..none.clone() }),
+        with(
+            "one table of vectors",
+            (reading(), writing()),
+            SharingConfig { embeddings: true, ..none.clone() },
+        ),
         with("tied output", square.clone(), SharingConfig { output: true, ..none }),
         with("all shared", square, SharingConfig { encoder_decoder: true, embeddings: true, output: true }),
     ]
@@ -156,10 +165,18 @@ fn alone(cell: &str) -> Vec<Variant> {
     let tied = SharingConfig { output: true, ..Default::default() };
     vec![
         one("single", small.clone(), SharingConfig::default()),
-        one("single, two layers", SingleRecurrentConfig { layers: 2, ..small.clone() }, SharingConfig::default()),
+        one(
+            "single, two layers",
+            SingleRecurrentConfig { layers: 2, ..small.clone() },
+            SharingConfig::default(),
+        ),
         one("single, tied output", SingleRecurrentConfig { embedding: None, ..small }, tied.clone()),
         language("language model", writing(), SharingConfig::default()),
-        language("language model, two layers, tied", Writing { embedding: None, layers: 2, ..writing() }, tied),
+        language(
+            "language model, two layers, tied",
+            Writing { embedding: None, layers: 2, ..writing() },
+            tied,
+        ),
     ]
 }
 
@@ -172,7 +189,12 @@ fn mixed() -> Vec<Variant> {
     vec![
         with("rnn", "lstm", reading(), writing()),
         with("lstm", "gru", reading(), writing()),
-        with("gru", "lstm", Settings { bidirectional: true, ..reading() }, Writing { layers: 2, ..writing() }),
+        with(
+            "gru",
+            "lstm",
+            Settings { bidirectional: true, ..reading() },
+            Writing { layers: 2, ..writing() },
+        ),
         with("lstm", "rnn", Settings { layers: 2, ..reading() }, both),
     ]
 }
@@ -241,7 +263,8 @@ pub(crate) fn scores(model: &Model, source: &Padded, target: &Padded) -> Vec<Vec
     let logits = model.forward(&model.teacher_inputs(target), memory.as_ref(), noise); // [B·T, V]
     let vocabulary = logits.dims()[1];
     let logits = values(logits);
-    let position = |row: usize, at: usize| logits[(row * target.width + at) * vocabulary..][..vocabulary].to_vec();
+    let position =
+        |row: usize, at: usize| logits[(row * target.width + at) * vocabulary..][..vocabulary].to_vec();
     (0..target.rows).map(|row| (0..target.lengths[row]).map(|at| position(row, at)).collect()).collect()
 }
 

@@ -16,34 +16,34 @@ pub use gatto_kernels::recurrent::Cell;
 /// One step without a mask. `projected` = x W_x + b [B, G·H]; for the GRU the hidden candidate's
 /// bias b_u [H] comes apart, since it enters behind the reset gate.
 pub(crate) fn step(
-        kind: Cell,
-        projected: Tensor<2>,
-        state: &CellState,
-        recurrent: Tensor<2>,
-        candidate_bias: Option<Tensor<1>>,
-    ) -> CellState {
-        let remembered = state.hidden.clone().matmul(recurrent); // [B, G·H]
-        match (kind, &state.cell) {
-            (Cell::Lstm, Some(cell)) => {
-                let [i, f, g, o] = split(projected + remembered);
-                let cell = sigmoid(f) * cell.clone() + sigmoid(i) * g.tanh();
-                CellState { hidden: sigmoid(o) * cell.clone().tanh(), cell: Some(cell) }
-            }
-            (Cell::Gru, _) => {
-                let [xr, xz, xn] = split(projected);
-                let [hr, hz, hn] = split(remembered);
-                let hn = match candidate_bias {
-                    Some(bias) => hn + bias.unsqueeze(),
-                    None => hn,
-                };
-                let r = sigmoid(xr + hr);
-                let z = sigmoid(xz + hz);
-                let n = (xn + r * hn).tanh();
-                CellState { hidden: n.clone() + z * (state.hidden.clone() - n), cell: None }
-            }
-            _ => CellState { hidden: (projected + remembered).tanh(), cell: None },
+    kind: Cell,
+    projected: Tensor<2>,
+    state: &CellState,
+    recurrent: Tensor<2>,
+    candidate_bias: Option<Tensor<1>>,
+) -> CellState {
+    let remembered = state.hidden.clone().matmul(recurrent); // [B, G·H]
+    match (kind, &state.cell) {
+        (Cell::Lstm, Some(cell)) => {
+            let [i, f, g, o] = split(projected + remembered);
+            let cell = sigmoid(f) * cell.clone() + sigmoid(i) * g.tanh();
+            CellState { hidden: sigmoid(o) * cell.clone().tanh(), cell: Some(cell) }
         }
+        (Cell::Gru, _) => {
+            let [xr, xz, xn] = split(projected);
+            let [hr, hz, hn] = split(remembered);
+            let hn = match candidate_bias {
+                Some(bias) => hn + bias.unsqueeze(),
+                None => hn,
+            };
+            let r = sigmoid(xr + hr);
+            let z = sigmoid(xz + hz);
+            let n = (xn + r * hn).tanh();
+            CellState { hidden: n.clone() + z * (state.hidden.clone() - n), cell: None }
+        }
+        _ => CellState { hidden: (projected + remembered).tanh(), cell: None },
     }
+}
 
 fn split<const N: usize>(blocks: Tensor<2>) -> [Tensor<2>; N] {
     let width = blocks.dims()[1] / N;

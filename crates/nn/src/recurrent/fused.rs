@@ -73,7 +73,8 @@ pub(super) fn layer(kind: Cell, input: &LayerInput, weights: &LayerWeights) -> O
     let out = if operands.iter().any(Operand::is_tracked) {
         let (out, tape) = kernel::forward(&arguments);
         let inputs = inputs.clone();
-        let remember = || Kept { cell: kind, shape, reverse: input.reverse, mask, inputs, tape: Arc::new(tape) };
+        let remember =
+            || Kept { cell: kind, shape, reverse: input.reverse, mask, inputs, tape: Arc::new(tape) };
         operation(operands, out, shape_out, remember)
     } else {
         plain(kernel::forward_only(&arguments), shape_out)

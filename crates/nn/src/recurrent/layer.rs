@@ -57,8 +57,7 @@ pub fn layer_plain(kind: Cell, input: LayerInput, weights: LayerWeights) -> Laye
     let projected = x.reshape([batch * time, features]).matmul(weights.input)
         + weights.bias.clone().narrow(0, 0, gates).unsqueeze(); // [B·T, G·H]
     let projected = projected.reshape([batch, time, gates]); // [B, T, G·H]
-    let candidate_bias =
-        (kind.bias_blocks() > kind.gates()).then(|| weights.bias.narrow(0, gates, width)); // [H]
+    let candidate_bias = (kind.bias_blocks() > kind.gates()).then(|| weights.bias.narrow(0, gates, width)); // [H]
 
     let mut states = vec![None; time];
     let mut state = first;

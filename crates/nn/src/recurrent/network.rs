@@ -121,7 +121,8 @@ impl Network {
                 states = dropout(states, self.dropout, noise);
             }
             let run = |weights: &Layer, reverse| {
-                let input = LayerInput { x: states.clone(), mask: mask.clone(), first: first.clone(), reverse };
+                let input =
+                    LayerInput { x: states.clone(), mask: mask.clone(), first: first.clone(), reverse };
                 layer(self.cell, input, weights.weights())
             };
             let forward = run(&level.forward, reading == Reading::Backward);

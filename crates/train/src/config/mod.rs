@@ -76,35 +76,42 @@ impl ConfigFile {
     /// Reads `text`, which errors call `path`.
     pub fn parse(path: &Path, text: String, base: PathBuf, changes: &[String]) -> Result<Self, ConfigError> {
         let check = |config: &Config| config.plan().map(drop);
-        let mut config = read(path, &text, check)?;
+        let config = read(path, &text, check)?;
         if changes.is_empty() {
             return Ok(Self { config, text, base });
         }
-        let text = changed(path, &text, changes)?;
-        config = read(path, &text, check)?;
-        Ok(Self { config, text, base })
+        let text = changed(&text, changes)?;
+        match read(path, &text, check) {
+            Ok(config) => Ok(Self { config, text, base }),
+            // The lines are not those of the file: the change is to be named.
+            Err(ConfigError::Wrong { message, .. }) => {
+                Err(ConfigError::Change { change: changes.join(" --set "), message })
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
 /// The text with keys set, each change a line of TOML such as `train.steps=100`; a value that is not
 /// TOML is taken as text.
-fn changed(path: &Path, text: &str, changes: &[String]) -> Result<String, ConfigError> {
-    let wrong = |message| ConfigError::Wrong { path: path.to_owned(), line: 1, column: 1, message };
-    let mut table: toml::Table = toml::from_str(text).map_err(|error| wrong(error.message().to_owned()))?;
+fn changed(text: &str, changes: &[String]) -> Result<String, ConfigError> {
+    let wrong = |change: &str, message: String| ConfigError::Change { change: change.to_owned(), message };
+    let whole = || changes.join(" --set ");
+    let mut table: toml::Table =
+        toml::from_str(text).map_err(|error| wrong(&whole(), error.message().to_owned()))?;
     for change in changes {
         let Some((key, value)) = change.split_once('=') else {
-            return Err(wrong(format!("--set {change}: has no `=`; write for example --set train.steps=100")));
+            return Err(wrong(change, "has no `=`; write for example --set train.steps=100".to_owned()));
         };
         let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"))
             .ok()
             .and_then(|mut table| table.remove("value"));
         let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
-        set(&mut table, key.trim(), value).map_err(|name| {
-            wrong(format!("--set {change}: `{name}` is a value and has no keys inside it"))
-        })?;
+        set(&mut table, key.trim(), value)
+            .map_err(|name| wrong(change, format!("`{name}` is a value and has no keys inside it")))?;
     }
-    let settings = toml::to_string(&table).map_err(|error| wrong(error.to_string()))?;
-    Ok(format!("# with --set {}\n{settings}", changes.join(" --set ")))
+    let settings = toml::to_string(&table).map_err(|error| wrong(&whole(), error.to_string()))?;
+    Ok(format!("# with --set {}\n{settings}", whole()))
 }
 
 fn set(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
@@ -135,7 +142,10 @@ impl Config {
         })?;
         self.train.check(&self.data)?;
         if self.search.max_length == 0 || self.search.max_length > 100_000 {
-            return Err(Complaint::new("search.max_length", "must be from 1 to 100000; write 200, for instance"));
+            return Err(Complaint::new(
+                "search.max_length",
+                "must be from 1 to 100000; write 200, for instance",
+            ));
         }
         self.check_task()?;
         let model = ModelConfig {
@@ -153,7 +163,8 @@ impl Config {
         let texts = [("train", &self.data.train), ("valid", &self.data.valid), ("test", &self.data.test)];
         match self.task {
             Task::Translate => {
-                let text = texts.iter().find(|(_, files)| files.as_ref().is_some_and(|files| files.text.is_some()));
+                let text =
+                    texts.iter().find(|(_, files)| files.as_ref().is_some_and(|files| files.text.is_some()));
                 if let Some((part, _)) = text {
                     let message = "is text of one side, and a translator needs two; write { source = \"…\", target = \"…\" }, \
                                    or `task = \"language-model\"`";

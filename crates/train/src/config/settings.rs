@@ -270,7 +270,10 @@ impl TrainConfig {
             return Err(Complaint::new(key, "needs validation figures; write `valid` under [data]"));
         }
         if self.average > self.keep {
-            let message = format!("is {}, but only {} checkpoints are kept; write `keep = {}`", self.average, self.keep, self.average);
+            let message = format!(
+                "is {}, but only {} checkpoints are kept; write `keep = {}`",
+                self.average, self.keep, self.average
+            );
             return Err(Complaint::new("train.average", message));
         }
         self.stream(0).validate().map_err(|error| match error {
@@ -292,7 +295,9 @@ impl TrainConfig {
             SamplingDecay::Exponential if !(0.0..1.0).contains(&sampling.k) => {
                 wrong("k", "is a factor per step; write a number below 1, such as 0.999")
             }
-            SamplingDecay::Linear | SamplingDecay::InverseSigmoid if sampling.k.is_nan() || sampling.k < 1.0 => {
+            SamplingDecay::Linear | SamplingDecay::InverseSigmoid
+                if sampling.k.is_nan() || sampling.k < 1.0 =>
+            {
                 wrong("k", "is a number of steps; write 1 or more")
             }
             _ => Ok(()),

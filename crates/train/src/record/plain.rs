@@ -18,7 +18,10 @@ impl Recorder for Plain {
             Event::Started { step, steps, parameters, directory } => {
                 (self.steps, self.first) = (*steps, *step);
                 let parameters = millions(*parameters);
-                format!("training  {parameters} parameters  steps {step} to {steps}  in {}", directory.display())
+                format!(
+                    "training  {parameters} parameters  steps {step} to {steps}  in {}",
+                    directory.display()
+                )
             }
             Event::Logged(figures) => {
                 let left = self.time_left(figures.step, figures.seconds);

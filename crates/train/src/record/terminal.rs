@@ -26,7 +26,8 @@ impl Recorder for Terminal {
             Event::Started { step, steps, parameters, directory } => {
                 self.bar.finish_and_clear();
                 let template = "{bar:30} {pos}/{len}  {msg}  {eta} left";
-                let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+                let style =
+                    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
                 self.bar = ProgressBar::new(*steps).with_style(style).with_position(*step);
                 self.bar.reset_eta();
                 let parameters = millions(*parameters);
