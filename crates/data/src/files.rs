@@ -1,6 +1,6 @@
 //! Opening files for reading, compressed or not, and writing them so that none is ever left half written.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,15 +68,62 @@ impl BufRead for Opened {
 /// Writes a file whole or not at all: under a temporary name in the same folder, synced, then
 /// renamed over `path`. Whoever reads `path` sees the old content or the new, even after a power
 /// cut; on an error the temporary file is removed and `path` is as it was.
+///
+/// A symbolic link stays, and the file that it points to is replaced. What is no file (a device, a
+/// pipe, `/dev/stdout`) is written to as it goes.
 pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
-    replace_inner(path, write).map_err(|error| WriteError { path: path.to_owned(), error })
+    let written = match destination(path) {
+        Ok(Destination::File(file)) => replace_file(&file, write),
+        Ok(Destination::Stream) => write_through(path, write),
+        Err(error) => Err(error),
+    };
+    written.map_err(|error| WriteError { path: path.to_owned(), error })
 }
 
-fn replace_inner(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let folder = match path.parent() {
+/// What a path stands for when it is written to.
+enum Destination {
+    /// A regular file, there or not yet, behind all links.
+    File(PathBuf),
+    /// Something that takes bytes and cannot be replaced.
+    Stream,
+}
+
+fn destination(path: &Path) -> io::Result<Destination> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() && !found.is_dir() => Ok(Destination::Stream),
+        Ok(_) if is_link && is_open_file(path) => Ok(Destination::Stream),
+        Ok(_) if is_link => fs::canonicalize(path).map(Destination::File),
+        // A link to a file that is not there yet.
+        Err(error) if is_link && error.kind() == io::ErrorKind::NotFound => {
+            Ok(Destination::File(folder_of(path).join(fs::read_link(path)?)))
+        }
+        _ => Ok(Destination::File(path.to_owned())),
+    }
+}
+
+/// Whether a link names an open file of a process, as `/dev/stdout` and `/dev/fd/3` do: replaced
+/// behind the back of who opened it (`>> log`), it would lose what it held.
+fn is_open_file(link: &Path) -> bool {
+    let within = |path: &Path| fs::canonicalize(folder_of(path)).is_ok_and(|path| path.starts_with("/proc"));
+    within(link) || fs::read_link(link).is_ok_and(|to| within(&to))
+}
+
+fn write_through(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut writer = BufWriter::new(OpenOptions::new().append(true).open(path)?);
+    write(&mut writer)?;
+    writer.flush()
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+fn replace_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let folder = folder_of(path);
     let temporary = Temporary(temporary_name(folder, path)?);
     let mut writer = BufWriter::new(File::create_new(&temporary.0)?);
     write(&mut writer)?;
@@ -182,6 +229,48 @@ mod tests {
         let error = replace(folder.path(), |_| Ok(())).unwrap_err();
         assert_eq!(error.path, folder.path());
         assert_eq!(names(folder.path()), Vec::<String>::new());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_and_what_they_point_to_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let (link, file) = (folder.path().join("link"), elsewhere.path().join("file"));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for text in ["made", "replaced"] {
+            replace(&link, |out| out.write_all(text.as_bytes())).unwrap();
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+        replace(&link, |_| Err(io::Error::other("disk full"))).unwrap_err();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "replaced");
+        assert_eq!(
+            (names(folder.path()), names(elsewhere.path())),
+            (vec!["link".into()], vec!["file".into()])
+        );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn devices_and_open_files_are_written_to_as_they_are() {
+        use std::os::fd::AsRawFd;
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().unwrap();
+        // A link to the device: should it be replaced, the system keeps its own.
+        let link = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        replace(&link, |out| out.write_all(b"nothing")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+
+        let path = folder.path().join("log");
+        let mut log = File::create(&path).unwrap();
+        log.write_all(b"before\n").unwrap();
+        let open = PathBuf::from(format!("/proc/self/fd/{}", log.as_raw_fd()));
+        replace(&open, |out| out.write_all(b"behind\n")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "before\nbehind\n");
+        assert_eq!(names(folder.path()), ["log", "null"]);
     }
 
     #[test]

@@ -235,14 +235,9 @@ impl BatchStream {
 }
 
 /// A stream of random numbers for each pool of each pass, away from the small numbers that other
-/// users of the same seed count with (SplitMix64 of both).
+/// users of the same seed count with.
 fn stream_of(epoch: u64, pool: u64) -> u64 {
-    let mix = |mut z: u64| {
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
-    mix(mix(epoch.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(pool))
+    random::mixed(random::mixed(0, epoch), pool)
 }
 
 #[cfg(test)]

@@ -1,54 +1,42 @@
 //! Lines in, lines out.
 
-use anyhow::{Context, Result};
-use gatto::data::files;
+use anyhow::{Result, anyhow};
+use gatto::data::{corpus, files};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// The longest line that is read, in bytes.
-const LONGEST: u64 = 1 << 20;
 /// How long to wait for more lines before the ones that are there are worked on.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Reads lines from a file (gzipped or not) or standard input.
 pub(crate) struct Lines {
-    input: Box<dyn BufRead + Send>,
-    name: String,
+    lines: corpus::Lines<Box<dyn BufRead + Send>>,
     read: u64,
 }
 
 impl Lines {
     /// Lines of `path`, or of standard input.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
-        Ok(match path {
-            Some(path) => Self { input: files::open(path)?, name: path.display().to_string(), read: 0 },
-            None => Self {
-                input: Box::new(BufReader::new(std::io::stdin())),
-                name: "standard input".to_owned(),
-                read: 0,
-            },
-        })
+        let lines = match path {
+            Some(path) => corpus::Lines::new(path, files::open(path)?),
+            None => corpus::Lines::new("standard input", Box::new(BufReader::new(std::io::stdin())) as Box<_>),
+        };
+        Ok(Self { lines, read: 0 })
+    }
+
+    /// What messages call the input.
+    pub(crate) fn name(&self) -> String {
+        self.lines.path().display().to_string()
     }
 
     /// The next line without its end, or `None` behind the last.
     pub(crate) fn next(&mut self) -> Result<Option<String>> {
-        let mut line = Vec::new();
-        let mut limited = std::io::Read::take(&mut self.input, LONGEST + 1);
-        let place = || format!("{}, line {}", self.name, self.read + 1);
-        if limited.read_until(b'\n', &mut line).with_context(place)? == 0 {
-            return Ok(None);
-        }
-        anyhow::ensure!(
-            line.len() as u64 <= LONGEST,
-            "{}: is longer than {LONGEST} bytes; split it",
-            place()
-        );
-        let text = String::from_utf8(line).ok();
-        let text = text.with_context(|| format!("{}: is not valid UTF-8; convert the input", place()))?;
+        let Some(line) = self.lines.next()? else { return Ok(None) };
         self.read += 1;
-        Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+        let line = line.map_err(|problem| anyhow!("{}, line {}: {problem}", self.name(), self.read))?;
+        Ok(Some(line))
     }
 
     /// Reads ahead in a thread of its own. The iterator gives whatever has arrived when nothing more

@@ -7,6 +7,7 @@
 //! sums are split, on the number of threads.
 //!
 //! - [`recurrent`]: a layer of plain, LSTM or GRU cells over all its steps
+//! - [`linear`]: an affine map of rows
 //! - [`cross_entropy`]: label-smoothed cross-entropy from logits
 //! - [`optimise`]: sums of squares, Adam and SGD in place
 //! - [`dropout`]: masks from counter-based random numbers
@@ -17,6 +18,7 @@
 
 pub mod cross_entropy;
 pub mod dropout;
+pub mod linear;
 pub mod maths;
 pub mod optimise;
 mod packed;

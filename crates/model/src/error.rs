@@ -33,6 +33,24 @@ pub enum ModelError {
     /// The vocabulary or another data file is not usable.
     #[error(transparent)]
     Data(#[from] gatto_data::DataError),
+    /// The vocabulary is not as the configuration says.
+    #[error("{}: `tokens.shared` {message}", path.display())]
+    Vocabulary {
+        /// The configuration.
+        path: PathBuf,
+        /// What there is instead, and the remedy.
+        message: String,
+    },
+    /// A source is longer than what is read at once.
+    #[error("source {} has {count} tokens; at most {limit} can be read at once: split it", index + 1)]
+    TooLong {
+        /// Which of the sources, from 0.
+        index: usize,
+        /// Its tokens.
+        count: usize,
+        /// The most tokens.
+        limit: usize,
+    },
     /// A file cannot be read.
     #[error("{}: cannot be read: {error}", path.display())]
     Unreadable {

@@ -44,7 +44,15 @@ pub struct Model {
 impl Model {
     /// The model of a plan, with first values drawn from `seed`.
     pub fn new(plan: &Plan, vocabularies: Vocabularies, seed: u64, device: &Device) -> Self {
-        let initial = &mut Initial::new(seed, device);
+        Self::with(plan, vocabularies, &mut Initial::new(seed, device))
+    }
+
+    /// The model of a plan with zeros everywhere, for values that come from elsewhere.
+    pub fn blank(plan: &Plan, vocabularies: Vocabularies, device: &Device) -> Self {
+        Self::with(plan, vocabularies, &mut Initial::blank(device))
+    }
+
+    fn with(plan: &Plan, vocabularies: Vocabularies, initial: &mut Initial) -> Self {
         let (encoder, from) = match &plan.reader {
             Reader::Encoder(encoder) => {
                 let from = summary_of(encoder);

@@ -2,7 +2,7 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use gatto_nn::{Embedding, Initial};
+use gatto_nn::{Embedding, Initial, linear};
 
 /// Weight [H, V] (or the target tokens' vectors, transposed) and bias [V].
 #[derive(Module, Debug)]
@@ -25,6 +25,6 @@ impl Output {
             Some(weight) => weight.val(),
             None => embedding.weight.val().transpose(),
         };
-        features.matmul(weight) + self.bias.val().unsqueeze()
+        linear(features, weight, self.bias.val())
     }
 }

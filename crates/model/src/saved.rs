@@ -23,6 +23,11 @@ pub const CONFIG: &str = "config.toml";
 /// The weights, in the run directory.
 pub const WEIGHTS: &str = "model.safetensors";
 
+/// The most tokens of one source.
+const LONGEST_SOURCE: usize = 10_000;
+/// The most source tokens that are computed together, padding included.
+const BATCH_TOKENS: usize = 32_768;
+
 /// The keys of a configuration that say what a model is; training has checked the others.
 #[derive(Debug, Deserialize)]
 struct Described {
@@ -40,6 +45,7 @@ struct Described {
 
 impl Described {
     fn plan(&self) -> Result<config::Plan, Complaint> {
+        self.search.check().map_err(|message| Complaint::new("search.max_length", message))?;
         let model = ModelConfig {
             task: self.task,
             encoder: self.encoder.clone(),
@@ -48,6 +54,22 @@ impl Described {
             sharing: self.sharing.clone(),
         };
         model.plan(self.tokens.is_shared())
+    }
+
+    /// Refuses one tokenizer where the configuration says two, and two where it says one. A language
+    /// model has one, whatever it says.
+    fn check_tokens(&self, found: &TokenizerPair) -> Result<(), &'static str> {
+        match (self.tokens.is_shared(), found.is_shared()) {
+            (true, false) => {
+                Err("says one vocabulary for both sides, but there are tokenizer.source.json and \
+                                  tokenizer.target.json; put tokenizer.json in their place, or train again")
+            }
+            (false, true) if self.task == Task::Translate => {
+                Err("says one vocabulary for each side, but there is one tokenizer.json; put \
+                     tokenizer.source.json and tokenizer.target.json in its place, or train again")
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -86,21 +108,28 @@ impl Saved {
         let described: Described = config::read(&path, &text, |found: &Described| found.plan().map(drop))?;
         let plan = described.plan()?;
         let tokens = TokenizerPair::load(directory)?;
+        described
+            .check_tokens(&tokens)
+            .map_err(|message| ModelError::Vocabulary { path, message: message.to_owned() })?;
         let vocabularies = Vocabularies::of(&tokens);
         let path = directory.join(WEIGHTS);
         let weights = weights::load(&path)?;
-        // Seed 0: every value is replaced.
-        let model = weights::install(Model::new(&plan, vocabularies, 0, device), weights, &path, true)?;
+        let model = weights::install(Model::blank(&plan, vocabularies, device), weights, &path, true)?;
         Ok(Self { task: described.task, plan, model, tokens, search: described.search })
     }
 
     /// What the model makes of each source, in order. Sources of similar length are computed
-    /// together, `batch` at a time.
+    /// together, at most `batch` at a time and fewer where they are long.
     pub fn predict<S: AsRef<str>>(&self, sources: &[S], batch: usize) -> Result<Vec<Prediction>, ModelError> {
         let encoded: Vec<_> =
             sources.iter().map(|source| (self.tokens.source.encode(source.as_ref()), Vec::new())).collect();
+        let limit = LONGEST_SOURCE;
+        if let Some(index) = encoded.iter().position(|(source, _)| source.len() > limit) {
+            return Err(ModelError::TooLong { index, count: encoded[index].0.len(), limit });
+        }
+        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
         let mut found = Vec::with_capacity(sources.len());
-        for batch in evaluation_batches(&encoded, &Limits::examples(batch))? {
+        for batch in evaluation_batches(&encoded, &limits)? {
             let hypotheses = write(&self.model, &batch.source, self.search.max_length);
             found.extend(batch.indices.into_iter().zip(hypotheses));
         }

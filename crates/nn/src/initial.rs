@@ -8,25 +8,35 @@ use rand::{RngExt, SeedableRng};
 /// Draws first values one parameter after the other, so that a model of one configuration and one
 /// seed always starts the same.
 pub struct Initial {
-    generator: ChaCha8Rng,
+    /// `None`: every value is zero.
+    generator: Option<ChaCha8Rng>,
     device: Device,
 }
 
 impl Initial {
     /// Starts drawing from `seed`, for parameters on `device`.
     pub fn new(seed: u64, device: &Device) -> Self {
-        Self { generator: ChaCha8Rng::seed_from_u64(seed), device: device.clone() }
+        Self { generator: Some(ChaCha8Rng::seed_from_u64(seed)), device: device.clone() }
+    }
+
+    /// Draws nothing: zeros for parameters whose values come from elsewhere.
+    pub fn blank(device: &Device) -> Self {
+        Self { generator: None, device: device.clone() }
     }
 
     fn parameter<const D: usize>(&self, values: Vec<f32>, shape: [usize; D]) -> Param<Tensor<D>> {
         Param::from_data(TensorData::new(values, shape), &self.device)
     }
 
+    fn zeros<const D: usize>(&self, shape: [usize; D]) -> Param<Tensor<D>> {
+        self.parameter(vec![0.0; shape.iter().product()], shape)
+    }
+
     /// Uniform between −`bound` and `bound`.
     pub fn uniform<const D: usize>(&mut self, shape: [usize; D], bound: f64) -> Param<Tensor<D>> {
+        let Some(generator) = &mut self.generator else { return self.zeros(shape) };
         let count = shape.iter().product();
-        let values =
-            (0..count).map(|_| (self.generator.random::<f32>() * 2.0 - 1.0) * bound as f32).collect();
+        let values = (0..count).map(|_| (generator.random::<f32>() * 2.0 - 1.0) * bound as f32).collect();
         self.parameter(values, shape)
     }
 
@@ -37,17 +47,19 @@ impl Initial {
 
     /// Normal with mean 0.
     pub fn normal<const D: usize>(&mut self, shape: [usize; D], deviation: f64) -> Param<Tensor<D>> {
-        let values =
-            self.gaussian(shape.iter().product()).into_iter().map(|z| (z * deviation) as f32).collect();
+        let Some(generator) = &mut self.generator else { return self.zeros(shape) };
+        let drawn = gaussian(generator, shape.iter().product());
+        let values = drawn.into_iter().map(|z| (z * deviation) as f32).collect();
         self.parameter(values, shape)
     }
 
     /// `gates` orthogonal matrices [H, H] side by side, as [H, gates · H]: a recurrent product that
     /// neither stretches nor shrinks a state (Saxe et al., 2014).
     pub fn orthogonal(&mut self, width: usize, gates: usize) -> Param<Tensor<2>> {
+        let Some(generator) = &mut self.generator else { return self.zeros([width, gates * width]) };
         let mut values = vec![0.0f32; width * gates * width];
         for gate in 0..gates {
-            for (row, basis) in self.orthonormal_rows(width).into_iter().enumerate() {
+            for (row, basis) in orthonormal_rows(generator, width).into_iter().enumerate() {
                 let start = row * gates * width + gate * width;
                 for (to, from) in values[start..start + width].iter_mut().zip(basis) {
                     *to = from as f32;
@@ -59,43 +71,46 @@ impl Initial {
 
     /// The same value everywhere.
     pub fn constant<const D: usize>(&self, shape: [usize; D], value: f32) -> Param<Tensor<D>> {
-        self.parameter(vec![value; shape.iter().product()], shape)
+        self.given(vec![value; shape.iter().product()], shape)
     }
 
     /// The given values.
     pub fn given<const D: usize>(&self, values: Vec<f32>, shape: [usize; D]) -> Param<Tensor<D>> {
+        if self.generator.is_none() {
+            return self.zeros(shape);
+        }
         self.parameter(values, shape)
     }
+}
 
-    /// Standard normal numbers (Box–Muller).
-    fn gaussian(&mut self, count: usize) -> Vec<f64> {
-        let mut values = Vec::with_capacity(count + 1);
-        while values.len() < count {
-            let radius = (-2.0 * (1.0 - self.generator.random::<f64>()).ln()).sqrt();
-            let angle = std::f64::consts::TAU * self.generator.random::<f64>();
-            values.extend([radius * angle.cos(), radius * angle.sin()]);
-        }
-        values.truncate(count);
-        values
+/// Standard normal numbers (Box–Muller).
+fn gaussian(generator: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
+    let mut values = Vec::with_capacity(count + 1);
+    while values.len() < count {
+        let radius = (-2.0 * (1.0 - generator.random::<f64>()).ln()).sqrt();
+        let angle = std::f64::consts::TAU * generator.random::<f64>();
+        values.extend([radius * angle.cos(), radius * angle.sin()]);
     }
+    values.truncate(count);
+    values
+}
 
-    /// A random orthonormal basis, by Gram–Schmidt.
-    fn orthonormal_rows(&mut self, width: usize) -> Vec<Vec<f64>> {
-        let mut basis: Vec<Vec<f64>> = Vec::with_capacity(width);
-        while basis.len() < width {
-            let mut row = self.gaussian(width);
-            for known in &basis {
-                let along: f64 = row.iter().zip(known).map(|(a, b)| a * b).sum();
-                row.iter_mut().zip(known).for_each(|(a, b)| *a -= along * b);
-            }
-            let norm = row.iter().map(|a| a * a).sum::<f64>().sqrt();
-            if norm > 1e-6 {
-                row.iter_mut().for_each(|a| *a /= norm);
-                basis.push(row);
-            }
+/// A random orthonormal basis, by Gram–Schmidt.
+fn orthonormal_rows(generator: &mut ChaCha8Rng, width: usize) -> Vec<Vec<f64>> {
+    let mut basis: Vec<Vec<f64>> = Vec::with_capacity(width);
+    while basis.len() < width {
+        let mut row = gaussian(generator, width);
+        for known in &basis {
+            let along: f64 = row.iter().zip(known).map(|(a, b)| a * b).sum();
+            row.iter_mut().zip(known).for_each(|(a, b)| *a -= along * b);
         }
-        basis
+        let norm = row.iter().map(|a| a * a).sum::<f64>().sqrt();
+        if norm > 1e-6 {
+            row.iter_mut().for_each(|a| *a /= norm);
+            basis.push(row);
+        }
     }
+    basis
 }
 
 #[cfg(test)]
@@ -113,6 +128,22 @@ mod tests {
                 &Tensor::<2>::eye(7, &device).into_data(),
                 burn::tensor::Tolerance::absolute(1e-5),
             );
+        }
+    }
+
+    #[test]
+    fn what_is_blank_has_the_shapes_and_is_zero() {
+        let blank = &mut Initial::blank(&Device::flex());
+        let parameters = [
+            (blank.orthogonal(4, 3), [4, 12]),
+            (blank.glorot([2, 3]), [2, 3]),
+            (blank.normal([2, 3], 1.0), [2, 3]),
+            (blank.constant([1, 2], 1.0), [1, 2]),
+            (blank.given(vec![1.0, 2.0], [2, 1]), [2, 1]),
+        ];
+        for (parameter, shape) in parameters {
+            assert_eq!(parameter.dims(), shape);
+            assert!(parameter.val().try_into_vec_as::<f32>().unwrap().iter().all(|value| *value == 0.0));
         }
     }
 

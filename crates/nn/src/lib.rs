@@ -17,5 +17,5 @@ pub mod recurrent;
 pub use embedding::Embedding;
 pub use flex::update;
 pub use initial::Initial;
-pub use linear::Linear;
+pub use linear::{Linear, linear, linear_plain};
 pub use noise::{Noise, dropout};

@@ -10,6 +10,16 @@ pub struct SearchConfig {
     pub max_length: usize,
 }
 
+impl SearchConfig {
+    /// Refuses a `max_length` that makes no sense; the message goes behind the name of the key.
+    pub fn check(&self) -> Result<(), String> {
+        if (1..=100_000).contains(&self.max_length) {
+            return Ok(());
+        }
+        Err("must be from 1 to 100000; write 200, for instance".to_owned())
+    }
+}
+
 impl Default for SearchConfig {
     fn default() -> Self {
         Self { max_length: 200 }

@@ -102,11 +102,13 @@ pub fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, TrainError> {
     Ok(found)
 }
 
-/// Removes what a killed process left unfinished.
+/// Removes what a killed process left unfinished in the folder of a run: hidden files and
+/// checkpoints that end in `.tmp`, and nothing else.
 pub fn tidy(folder: &Path) -> Result<(), TrainError> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for path in entries.flatten().map(|entry| entry.path()) {
-        if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(UNFINISHED)) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if (name.starts_with('.') || name.starts_with("step-")) && name.ends_with(UNFINISHED) {
             let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             removed.map_err(failed(&path, "cannot be removed"))?;
         }

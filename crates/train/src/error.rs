@@ -68,17 +68,19 @@ pub enum TrainError {
         /// What is wrong with it.
         message: String,
     },
-    /// The loss is not a number any more.
+    /// The loss or its gradient is not a number any more.
     #[error(
-        "the loss of step {step} is {loss}: training has diverged and was stopped; the last checkpoint is untouched. \
+        "the {what} of step {step} is {value}: training has diverged and was stopped; the last checkpoint is untouched. \
          hint: lower train.learning_rate (now {learning_rate:e}), set train.clip = 1.0 (now {clip}), \
          or add train.warmup, and look for broken examples"
     )]
     Diverged {
+        /// What is not a number.
+        what: &'static str,
         /// The step.
         step: u64,
-        /// The loss.
-        loss: f64,
+        /// What it is.
+        value: f64,
         /// The learning rate of that step.
         learning_rate: f64,
         /// The norm that gradients are clipped to.

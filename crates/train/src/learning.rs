@@ -5,6 +5,7 @@ use crate::optimiser::add_gradients;
 use crate::sampling::{mix, truth_share};
 use burn::module::Module;
 use burn::tensor::Tensor;
+use gatto_data::random::mixed;
 use gatto_data::{Batch, Padded};
 use gatto_model::weights::Weights;
 use gatto_model::{Memory, Model};
@@ -96,12 +97,4 @@ fn decoder_inputs(model: &Model, batch: &Batch, config: &TrainConfig, step: u64,
             mix(&plain, memory, &inputs, share, mixed(key, 1 << 32))
         }
     }
-}
-
-/// A new key from a key and a number (SplitMix64).
-pub(crate) fn mixed(key: u64, number: u64) -> u64 {
-    let mut z = key.wrapping_add((number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }

@@ -4,7 +4,7 @@ use crate::checkpoint::{self, Checkpoint, Keep, RunState, failed};
 use crate::config::{Config, ConfigFile, Figure};
 use crate::corpora;
 use crate::error::TrainError;
-use crate::learning::{gather, mixed};
+use crate::learning::gather;
 use crate::optimiser::{Optimiser, global_norm};
 use crate::origin::Origin;
 use crate::record::tensorboard::EventWriter;
@@ -14,6 +14,7 @@ use crate::start;
 use crate::validation::Validation;
 use burn::module::Module;
 use burn::tensor::Device;
+use gatto_data::random::mixed;
 use gatto_data::{BatchStream, Part, TokenizerPair};
 use gatto_model::{CONFIG, Model, Task, WEIGHTS, weights};
 use std::fs::{self, File};
@@ -124,20 +125,22 @@ fn prepare(file: &ConfigFile, options: &RunOptions) -> Result<File, TrainError> 
         if let Some(key) = difference(&before, &file.config) {
             return Err(TrainError::OtherConfig { path: directory.to_owned(), key });
         }
+        checkpoint::tidy(directory)?;
+        checkpoint::tidy(&directory.join(CHECKPOINTS))?;
     }
-    checkpoint::tidy(directory)?;
-    checkpoint::tidy(&directory.join(CHECKPOINTS))?;
     Ok(lock_file)
 }
 
 /// Writes down what the run is, once it is known that it can start: a directory in which nothing
 /// could begin stays free for the corrected configuration.
 fn sign(file: &ConfigFile, tokens: &TokenizerPair, directory: &Path) -> Result<(), TrainError> {
+    Origin::of(file).save(directory)?;
+    gatto_data::files::replace(&directory.join(CONFIG), |out| out.write_all(file.text.as_bytes()))?;
+    // Last: a vocabulary without a configuration would be taken for one that was put there.
     if !TokenizerPair::is_in(directory) {
         tokens.save(directory)?;
     }
-    Origin::of(file).save(directory)?;
-    Ok(gatto_data::files::replace(&directory.join(CONFIG), |out| out.write_all(file.text.as_bytes()))?)
+    Ok(())
 }
 
 /// The first key in which two configurations differ, the number of steps aside.
@@ -197,10 +200,7 @@ impl<'a> Session<'a> {
         recorder.record(&Event::Preparing("reading the first examples"));
         let tokens = Arc::new(tokens);
         let validation = match corpora::open(config, base, Part::Valid)? {
-            Some(mut corpus) => {
-                let train = &config.train;
-                Validation::read(corpus.as_mut(), &tokens, train.valid_examples, train.max_length)?
-            }
+            Some(mut corpus) => Some(Validation::read(corpus.as_mut(), config, &tokens, recorder)?),
             None => None,
         };
         let model = start::drawn(config, &tokens, &options.device)?;
@@ -219,7 +219,7 @@ impl<'a> Session<'a> {
             state.stream.clone(),
         )?;
         let journal = Journal::open(&directory.join(JOURNAL), state.metrics_bytes)?;
-        let events = open_events(directory, state.step)?;
+        let events = open_events(file, directory, options.resume, state.step)?;
         let session = Self {
             config,
             directory,
@@ -279,7 +279,7 @@ impl<'a> Session<'a> {
     fn step(&mut self, model: Model, recorder: &mut dyn Recorder) -> Result<Model, TrainError> {
         let config = &self.config.train;
         let step = self.state.step + 1;
-        let mut batches = Vec::with_capacity(config.accumulate);
+        let mut batches = Vec::new();
         for _ in 0..config.accumulate {
             let (epoch, left_out) = (self.stream.epoch(), self.left_out());
             batches.push(self.stream.next()?);
@@ -291,8 +291,11 @@ impl<'a> Session<'a> {
         let learning_rate = self.state.schedule.learning_rate(config, step);
         let norm = global_norm(&gathered.gradients);
         if !gathered.loss.is_finite() || !norm.is_finite() {
-            let loss = if gathered.loss.is_finite() { norm } else { gathered.loss };
-            return Err(TrainError::Diverged { step, loss, learning_rate, clip: config.clip });
+            let (what, value) = match gathered.loss.is_finite() {
+                true => ("norm of the gradient", norm),
+                false => ("loss", gathered.loss / gathered.tokens.max(1) as f64),
+            };
+            return Err(TrainError::Diverged { what, step, value, learning_rate, clip: config.clip });
         }
         let model = self.optimiser.update(config, model, &gathered.gradients, norm, learning_rate, step);
         self.state.step = step;
@@ -375,7 +378,7 @@ impl<'a> Session<'a> {
         let begun = Instant::now();
         let plain = model.valid();
         let mut figures =
-            validation.figures(&plain, self.config.task, &self.tokens, self.config.search.max_length);
+            validation.figures(&plain, self.config, &self.tokens);
         let config = &self.config.train;
         let figure = match config.best_by {
             Figure::Loss => figures.loss,
@@ -483,31 +486,46 @@ fn resumed(
     }
 }
 
-/// A vocabulary that was put into the directory must be of the kind that the configuration speaks of.
+/// A vocabulary that was put into the directory must be the kind that the configuration speaks of.
 fn check_vocabulary(config: &Config, tokens: &TokenizerPair) -> Result<(), TrainError> {
-    let found = [&tokens.source, &tokens.target].map(|side| side.kind());
-    let wanted = [config.tokens.source_recipe().kind, config.tokens.target_recipe().kind];
-    let (key, problem) = if found != wanted {
-        ("tokens.kind", format!("is {}, but the tokenizer in the run directory is {}", wanted[1], found[1]))
-    } else if tokens.is_shared() != config.tokens.is_shared() && config.task == Task::Translate {
-        let is = if tokens.is_shared() { "one for both sides" } else { "one for each side" };
-        ("tokens.shared", format!("is {}, but in the run directory there is {is}", config.tokens.is_shared()))
-    } else {
-        return Ok(());
+    let wrong = |key: &str, problem: String| {
+        let problem = format!("{problem}; change the key, or remove the tokenizer files from the directory");
+        Err(gatto_data::DataError::Config { key: key.to_owned(), problem }.into())
     };
-    let problem = format!("{problem}; change the key, or remove the tokenizer files from the directory");
-    Err(gatto_data::DataError::Config { key: key.into(), problem }.into())
+    let mut sides = vec![(&tokens.target, config.tokens.target_recipe())];
+    if config.task == Task::Translate {
+        sides.push((&tokens.source, config.tokens.source_recipe()));
+        if tokens.is_shared() != config.tokens.is_shared() {
+            let found = if tokens.is_shared() { "one for both sides" } else { "one for each side" };
+            let wanted = config.tokens.is_shared();
+            return wrong("tokens.shared", format!("is {wanted}, but the run directory holds {found}"));
+        }
+    }
+    for (found, wanted) in sides {
+        if found.kind() != wanted.kind {
+            let problem = format!("is {}, but the tokenizer in the run directory is {}", wanted.kind, found.kind());
+            return wrong("tokens.kind", problem);
+        }
+        if found.lowercase() != wanted.lowercase {
+            let problem = format!("is {}, but not for the tokenizer in the run directory", wanted.lowercase);
+            return wrong("tokens.lowercase", problem);
+        }
+    }
+    Ok(())
 }
 
 fn no_training_data() -> TrainError {
     gatto_data::DataError::Config { key: "data.train".into(), problem: "is missing".into() }.into()
 }
 
-fn open_events(directory: &Path, step: u64) -> Result<EventWriter, TrainError> {
+fn open_events(file: &ConfigFile, directory: &Path, resume: bool, step: u64) -> Result<EventWriter, TrainError> {
     let folder = directory.join(TENSORBOARD);
-    let opened = match step {
-        0 => EventWriter::create(&folder, now()),
-        _ => EventWriter::append(&folder, now(), step + 1, CHECKPOINTS),
+    let opened = match resume {
+        true => EventWriter::append(&folder, now(), step + 1, CHECKPOINTS),
+        false => EventWriter::create(&folder, now()).and_then(|mut events| {
+            events.text("config", &format!("```toml\n{}\n```", file.text), 0, now())?;
+            Ok(events)
+        }),
     };
     opened.map_err(failed(&folder, "cannot be written"))
 }

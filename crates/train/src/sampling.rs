@@ -32,12 +32,14 @@ pub fn mix(model: &Model, memory: Option<Memory>, inputs: &Padded, share: f64, k
     }
     let mut coin = generator(key, 0);
     let stepping = Stepping::new(model, memory, inputs.rows);
+    // At prediction nothing is read behind an end, so it is no input to learn from.
+    let never: Vec<u32> = stepping.forbidden().iter().copied().chain([stepping.end()]).collect();
     let (mut state, _) = stepping.start();
     for t in 0..inputs.width.saturating_sub(1) {
         let column: Vec<u32> = (0..mixed.rows).map(|row| mixed.ids[row * mixed.width + t]).collect();
         let (logits, next) = stepping.step(&column, state);
         state = next;
-        for (row, (token, _)) in logits.best(stepping.forbidden()).enumerate() {
+        for (row, (token, _)) in logits.best(&never).enumerate() {
             let own = coin.random::<f64>() >= share; // drawn for every cell, so that rows do not depend on each other
             if own && t + 1 < mixed.lengths[row] {
                 mixed.ids[row * mixed.width + t + 1] = token;

@@ -57,7 +57,7 @@ impl ScheduleState {
 /// Whether a figure is better than the best so far.
 pub(crate) fn better(kind: Figure, figure: f64, best: Option<f64>) -> bool {
     match best {
-        _ if figure.is_nan() => false,
+        _ if !figure.is_finite() => false,
         None => true,
         Some(best) if kind.falls() => figure < best,
         Some(best) => figure > best,

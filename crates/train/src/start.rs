@@ -89,14 +89,35 @@ fn from_saved(
         };
         return Err(no_such_part("init", part, known.keys()));
     }
-    let of_tokens = |name: &&String| name.contains(".embedding.") || name.contains(".output.");
-    if let Some(name) = found.keys().find(of_tokens) {
-        let saved = TokenizerPair::load(&directory)?;
-        let [theirs, ours] = [(&saved, &init.part), (tokens, into)]
-            .map(|(pair, part)| if part.starts_with("encoder") { &pair.source } else { &pair.target });
+    if found.keys().any(|name| has_row_per_token(name)) {
+        check_tokens(&found, init, into, &directory, tokens)?;
+    }
+    Ok(weights::install(model, found, &path, false)?)
+}
+
+/// Whether a parameter has a row or column for every token.
+fn has_row_per_token(name: &str) -> bool {
+    name.contains(".embedding.") || name.contains(".output.")
+}
+
+/// Refuses to give the vectors of one vocabulary to the tokens of another.
+fn check_tokens(
+    found: &Weights,
+    init: &InitConfig,
+    into: &str,
+    directory: &Path,
+    tokens: &TokenizerPair,
+) -> Result<(), TrainError> {
+    let saved = TokenizerPair::load(directory)?;
+    let side = |pair: &TokenizerPair, name: &str| {
+        if name.starts_with("encoder") { pair.source.clone() } else { pair.target.clone() }
+    };
+    for name in found.keys().filter(|name| has_row_per_token(name)) {
+        let there = format!("{}{}", init.part, name.strip_prefix(into).unwrap_or(name));
+        let (theirs, ours) = (side(&saved, &there), side(tokens, name));
         if let Some(id) = (0..ours.size() as u32).find(|&id| ours.token(id) != theirs.token(id)) {
             return Err(TrainError::OtherVocabulary {
-                path: directory,
+                path: directory.to_owned(),
                 name: name.clone(),
                 theirs: theirs.token(id).to_owned(),
                 ours: ours.token(id).to_owned(),
@@ -104,7 +125,7 @@ fn from_saved(
             });
         }
     }
-    Ok(weights::install(model, found, &path, false)?)
+    Ok(())
 }
 
 struct Freeze<'a> {

@@ -1,50 +1,61 @@
 //! Looking at a model from outside, on examples that it does not learn from.
 
+use crate::config::Config;
 use crate::learning::Learning;
-use crate::record::ValidFigures;
+use crate::record::{Event, Recorder, ValidFigures};
 use gatto_data::{Batch, Corpus, DataError, Limits, TokenizerPair, evaluation_batches};
 use gatto_metrics::ExactMatch;
 use gatto_model::{Model, Task, write};
 use gatto_nn::Noise;
 use gatto_nn::loss::cross_entropy;
 
-/// The examples of a validation, as tokens.
+/// The examples of a validation.
 #[derive(Debug)]
 pub struct Validation {
     batches: Vec<Batch>,
+    /// What each example's output is compared with, by its number.
+    references: Vec<String>,
 }
 
 impl Validation {
-    /// Reads at most `most` examples of a corpus.
+    /// Reads as many examples of a corpus as `config` asks for, and notes what had to be left out.
     pub fn read(
         corpus: &mut dyn Corpus,
+        config: &Config,
         tokens: &TokenizerPair,
-        most: usize,
-        max_length: usize,
-    ) -> Result<Option<Self>, DataError> {
-        let mut examples = Vec::new();
+        recorder: &mut dyn Recorder,
+    ) -> Result<Self, DataError> {
+        let (most, max_length) = (config.train.valid_examples, config.train.max_length);
+        let (mut examples, mut references, mut too_long) = (Vec::new(), Vec::new(), 0);
         while examples.len() < most
             && let Some(example) = corpus.next()?
         {
             let (source, target) = tokens.encode(&example);
             if source.len().max(target.len()) <= max_length {
                 examples.push((source, target));
+                references.push(tokens.target.normalise(&example.target));
+            } else {
+                too_long += 1;
             }
         }
+        let skipped = corpus.skipped();
         if examples.is_empty() {
-            return Ok(None);
+            let problem = format!(
+                "has no example to validate on ({skipped} bad lines, {too_long} with more than \
+                 train.max_length = {max_length} tokens); check the file, or raise train.max_length"
+            );
+            return Err(DataError::Config { key: "data.valid".into(), problem });
         }
-        Ok(Some(Self { batches: evaluation_batches(&examples, &Limits::tokens(4096.max(max_length + 1)))? }))
+        if skipped + too_long > 0 {
+            let note = format!("validation leaves out {skipped} bad lines and {too_long} too long examples");
+            recorder.record(&Event::Noted(&note));
+        }
+        let limits = Limits::tokens(4096.max(max_length + 1));
+        Ok(Self { batches: evaluation_batches(&examples, &limits)?, references })
     }
 
     /// The figures of a model that takes part in no gradient.
-    pub fn figures(
-        &self,
-        model: &Model,
-        task: Task,
-        tokens: &TokenizerPair,
-        max_length: usize,
-    ) -> ValidFigures {
+    pub fn figures(&self, model: &Model, config: &Config, tokens: &TokenizerPair) -> ValidFigures {
         let (mut loss, mut right, mut count) = (0.0, 0, 0);
         let mut exact = ExactMatch::default();
         for batch in &self.batches {
@@ -53,11 +64,10 @@ impl Validation {
             loss += rows.try_into_vec_as::<f32>().unwrap_or_default().into_iter().map(f64::from).sum::<f64>();
             right += learning.right();
             count += batch.target.tokens();
-            if task == Task::Translate {
-                for (row, hypothesis) in write(model, &batch.source, max_length).into_iter().enumerate() {
-                    let target = batch.target.row(row);
-                    let reference = tokens.target.decode(&target[..target.len().saturating_sub(1)]);
-                    exact.count(&tokens.target.decode(&hypothesis.tokens), &reference);
+            if config.task == Task::Translate {
+                let written = write(model, &batch.source, config.search.max_length);
+                for (hypothesis, &index) in written.iter().zip(&batch.indices) {
+                    exact.count(&tokens.target.decode(&hypothesis.tokens), &self.references[index as usize]);
                 }
             }
         }
@@ -67,7 +77,7 @@ impl Validation {
             loss,
             perplexity: loss.exp(),
             accuracy: right as f64 / count.max(1) as f64,
-            exact_match: (task == Task::Translate).then(|| exact.share()),
+            exact_match: (config.task == Task::Translate).then(|| exact.share()),
             best: false,
             seconds: 0.0,
         }

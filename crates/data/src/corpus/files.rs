@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::lines::Lines;
-use super::{Corpus, Position};
+use super::{Corpus, Lines, Position};
 use crate::error::LineProblem;
+use crate::files::Opened;
 use crate::{DataError, Example};
 
 /// A corpus in one or two text files, plain or gzipped, of which one line at a time is in memory.
@@ -15,7 +15,7 @@ use crate::{DataError, Example};
 /// cannot be used is an error, or, with `skip_bad`, counted and passed over.
 pub struct FileCorpus {
     /// One per file; they advance together, line by line.
-    lines: Vec<Lines>,
+    lines: Vec<Lines<Opened>>,
     format: Format,
     skip_bad: bool,
     example: u64,
@@ -53,7 +53,7 @@ impl FileCorpus {
         Ok(Self::new(vec![Lines::open(path)?], Format::Single, skip_bad))
     }
 
-    fn new(lines: Vec<Lines>, format: Format, skip_bad: bool) -> Self {
+    fn new(lines: Vec<Lines<Opened>>, format: Format, skip_bad: bool) -> Self {
         Self { lines, format, skip_bad, example: 0, line: 0, skipped: 0 }
     }
 

@@ -212,6 +212,21 @@ fn a_line_far_too_long_is_never_in_memory() {
     let mut lines = Lines::open(&path).unwrap();
     assert_eq!(lines.next().unwrap(), Some(Err(LineProblem::TooLong)));
     assert!(lines.memory() < 4 * MAX_LINE);
+    assert_eq!(lines.next().unwrap(), None);
+}
+
+#[test]
+fn a_line_without_end_is_told_and_the_next_is_found() {
+    use std::io::{BufReader, Read};
+    let mut endless = Lines::new("zeros", BufReader::new(std::io::repeat(0)));
+    assert_eq!(endless.next().unwrap(), Some(Err(LineProblem::TooLong)));
+    let long = std::io::repeat(b'x').take(3 * MAX_LINE as u64);
+    let mut lines = Lines::new("long", BufReader::new(long.chain(&b"\nshort\r\n\rlast\r"[..])));
+    assert_eq!(lines.next().unwrap(), Some(Err(LineProblem::TooLong)));
+    for line in ["short", "\rlast\r"] {
+        assert_eq!(lines.next().unwrap(), Some(Ok(line.to_owned())));
+    }
+    assert_eq!(lines.next().unwrap(), None);
 }
 
 #[test]

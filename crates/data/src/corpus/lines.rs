@@ -1,4 +1,4 @@
-//! Lines of a text file, plain or gzipped, one at a time and never more than [`MAX_LINE`] in memory.
+//! Lines of text, one at a time and never more than [`MAX_LINE`] in memory.
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -12,25 +12,30 @@ pub const MAX_LINE: usize = 1 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A cursor over the lines of a file.
-pub(super) struct Lines {
+/// A cursor over the lines of a text. They end in `\n` or `\r\n`, and a byte order mark before the
+/// first is no part of it.
+pub struct Lines<R> {
     path: PathBuf,
-    reader: Opened,
+    reader: R,
     /// Bytes of text before the cursor, after decompression.
     offset: u64,
     /// The line under way, kept for its memory.
     buffer: Vec<u8>,
+    /// Whether the cursor stands inside a line that was too long, of which the rest is to be passed over.
+    inside: bool,
 }
 
 /// A line as it was found.
-pub(super) type Line = Result<String, LineProblem>;
+pub type Line = Result<String, LineProblem>;
 
-impl Lines {
-    pub(super) fn open(path: &Path) -> Result<Self, DataError> {
-        Ok(Self { path: path.to_owned(), reader: open_either(path)?, offset: 0, buffer: Vec::new() })
+impl<R: BufRead> Lines<R> {
+    /// The lines of `reader`, which messages call `path`.
+    pub fn new(path: impl Into<PathBuf>, reader: R) -> Self {
+        Self { path: path.into(), reader, offset: 0, buffer: Vec::new(), inside: false }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// The file, or what stands for its name.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -44,31 +49,24 @@ impl Lines {
         self.buffer.capacity()
     }
 
-    /// The next line without its end (`\n` or `\r\n`), or `None` at the end of the file.
-    pub(super) fn next(&mut self) -> Result<Option<Line>, DataError> {
+    /// The next line without its end, or `None` at the end of the text. A line that is too long is
+    /// told as soon as that is known, and passed over by the next call.
+    #[allow(clippy::should_implement_trait, reason = "an iterator does not stop at an error")]
+    pub fn next(&mut self) -> Result<Option<Line>, DataError> {
+        while self.inside {
+            self.inside = !self.take(0)?.ended;
+        }
         let start = self.offset;
         // Room for the line end and a byte order mark beside the longest line.
         let room = MAX_LINE + BYTE_ORDER_MARK.len() + 2;
-        let mut fits = true;
         self.buffer.clear();
         loop {
-            let available = match self.reader.fill_buf() {
-                Ok(available) => available,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(DataError::Read { path: self.path.clone(), error }),
-            };
-            if available.is_empty() {
-                break;
+            let taken = self.take(room)?;
+            if !taken.fits {
+                self.inside = !taken.ended;
+                return Ok(Some(Err(LineProblem::TooLong)));
             }
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(available.len(), |end| end + 1);
-            fits &= self.buffer.len() + taken <= room;
-            if fits {
-                self.buffer.extend_from_slice(&available[..taken]);
-            }
-            self.reader.consume(taken);
-            self.offset += taken as u64;
-            if end.is_some() {
+            if taken.ended {
                 break;
             }
         }
@@ -80,7 +78,7 @@ impl Lines {
         if start == 0 {
             line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         }
-        if !fits || line.len() > MAX_LINE {
+        if line.len() > MAX_LINE {
             return Ok(Some(Err(LineProblem::TooLong)));
         }
         Ok(Some(match std::str::from_utf8(line) {
@@ -89,15 +87,51 @@ impl Lines {
         }))
     }
 
+    /// Takes what the reader has at hand, up to the end of the line, into a buffer of at most `room` bytes.
+    fn take(&mut self, room: usize) -> Result<Taken, DataError> {
+        let available = loop {
+            match self.reader.fill_buf() {
+                Ok(_) => break self.reader.fill_buf(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        };
+        let available = available.map_err(|error| DataError::Read { path: self.path.clone(), error })?;
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let count = end.map_or(available.len(), |end| end + 1);
+        let taken = Taken { ended: end.is_some() || count == 0, fits: self.buffer.len() + count <= room };
+        if taken.fits {
+            self.buffer.extend_from_slice(&available[..count]);
+        }
+        self.reader.consume(count);
+        self.offset += count as u64;
+        Ok(taken)
+    }
+}
+
+/// What became of the bytes at hand.
+struct Taken {
+    /// They were the last of the line.
+    ended: bool,
+    /// They went into the buffer; else they are gone.
+    fits: bool,
+}
+
+impl Lines<Opened> {
+    pub(super) fn open(path: &Path) -> Result<Self, DataError> {
+        Ok(Self::new(path, open_either(path)?))
+    }
+
     /// Goes to the start of a line, `offset` bytes into the text. A plain file is sought, a gzipped
     /// one is decompressed up to there.
     pub(super) fn seek(&mut self, offset: u64) -> Result<(), DataError> {
         let changed =
             || DataError::Position { corpus: self.path.display().to_string(), at: format!("byte {offset}") };
         let failed = |error| DataError::Read { path: self.path.clone(), error };
-        if offset == self.offset {
+        if offset == self.offset && !self.inside {
             return Ok(());
         }
+        self.inside = false;
         let from = std::mem::replace(&mut self.offset, u64::MAX); // nowhere, should the seek fail
         // The byte before a line is the end of another: read it, to see that the file is still the same.
         let before = offset.saturating_sub(1);

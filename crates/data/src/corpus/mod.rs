@@ -12,7 +12,7 @@ mod one_side;
 pub use config::{DataConfig, DataSource, Files, FilesConfig};
 pub use files::FileCorpus;
 pub use indexed::{Indexed, IndexedCorpus, Memory};
-pub use lines::MAX_LINE;
+pub use lines::{Line, Lines, MAX_LINE};
 pub use one_side::{OneSide, Side};
 
 use serde::{Deserialize, Serialize};

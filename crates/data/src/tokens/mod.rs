@@ -92,6 +92,11 @@ impl Tokenizer {
         self.bytes.len()
     }
 
+    /// The text as it is before it is cut: lower-cased, if text is.
+    pub fn normalise(&self, text: &str) -> String {
+        if self.lowercase { lower(text) } else { text.to_owned() }
+    }
+
     /// The tokens of a text. No special token is added.
     pub fn encode(&self, text: &str) -> Vec<u32> {
         if self.lowercase { self.encode_normal(&lower(text)) } else { self.encode_normal(text) }

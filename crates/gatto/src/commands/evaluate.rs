@@ -26,7 +26,9 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
     let examples = examples(arguments)?;
     let sources: Vec<&str> = examples.iter().map(|example| example.source.as_str()).collect();
     let outputs = super::predict_all(&saved, &sources, arguments.batch as usize)?;
-    let pairs = || outputs.iter().map(String::as_str).zip(examples.iter().map(|e| e.target.as_str()));
+    let references: Vec<String> =
+        examples.iter().map(|example| saved.tokens.target.normalise(&example.target)).collect();
+    let pairs = || outputs.iter().map(String::as_str).zip(references.iter().map(String::as_str));
     let whole = ExactMatch::of(pairs());
     let lengths = sources.iter().map(|source| words::split(source).len());
     let groups = by_length(

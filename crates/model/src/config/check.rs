@@ -129,6 +129,16 @@ impl ModelConfig {
                 "is false, but a single network reads both sides; write `shared = true`",
             ));
         }
+        for (key, on) in
+            [("encoder_decoder", self.sharing.encoder_decoder), ("embeddings", self.sharing.embeddings)]
+        {
+            if on {
+                return Err(Complaint::new(
+                    format!("sharing.{key}"),
+                    "goes without saying in a single network, which reads and writes with the same parameters; remove it",
+                ));
+            }
+        }
         self.check_output(&at, settings.width, settings.embedding)
     }
 
@@ -202,6 +212,12 @@ impl ModelConfig {
                 return Err(Complaint::new(
                     "sharing.encoder_decoder",
                     format!("needs the same cell, width, layers and embedding in [{from}] and [{at}]"),
+                ));
+            }
+            if reading.dropout != writing.dropout {
+                return Err(Complaint::new(
+                    format!("{from}.dropout"),
+                    format!("differs from that of [{at}], but the layers are the same; write the same in both"),
                 ));
             }
             if reading.bidirectional {

@@ -246,6 +246,10 @@ impl TrainConfig {
                 return Err(Complaint::new(format!("train.{key}"), "is 0; write 1 or more"));
             }
         }
+        if self.accumulate > 65_536 {
+            let message = format!("is {}; write a number from 1 to 65536", self.accumulate);
+            return Err(Complaint::new("train.accumulate", message));
+        }
         let ranges = [
             ("learning_rate", self.learning_rate, f64::MIN_POSITIVE, 1e3),
             ("beta1", self.beta1, 0.0, 0.999_999),

@@ -32,6 +32,8 @@ impl Journal {
     pub fn open(path: &Path, bytes: u64) -> Result<Self, TrainError> {
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path);
         let mut file = file.map_err(failed(path, "cannot be opened"))?;
+        let length = file.metadata().map_err(failed(path, "cannot be read"))?.len();
+        let bytes = bytes.min(length); // a person may have shortened it
         file.set_len(bytes).map_err(failed(path, "cannot be cut"))?;
         file.seek(SeekFrom::End(0)).map_err(failed(path, "cannot be read"))?;
         Ok(Self { path: path.to_owned(), file, bytes })

@@ -1,0 +1,119 @@
+//! An affine map of rows: `y = x W + b`.
+//!
+//! Letters: `N` rows, `I` input width, `O` output width. Backwards, with `g` the gradient of `y`:
+//! `dx = g Wᵀ`, `dW = xᵀ g`, `db = Σ g` over the rows.
+
+use rayon::prelude::*;
+
+use crate::product::{View, ViewMut, multiply, product, split_rows, sum_rows};
+
+/// The sizes of a map and of its batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// `N`: rows.
+    pub rows: usize,
+    /// `I`: width of a row that is read.
+    pub input: usize,
+    /// `O`: width of a row that is written.
+    pub output: usize,
+}
+
+/// The gradients of the inputs.
+#[derive(Clone, Debug)]
+pub struct Gradients {
+    /// `[N, I]`.
+    pub x: Vec<f32>,
+    /// `[I, O]`.
+    pub weight: Vec<f32>,
+    /// `[O]`.
+    pub bias: Vec<f32>,
+}
+
+fn check(shape: Shape, x: &[f32], weight: &[f32]) {
+    assert_eq!(x.len(), shape.rows * shape.input, "linear: x is not [N, I] for {shape:?}");
+    assert_eq!(weight.len(), shape.input * shape.output, "linear: the weight is not [I, O] for {shape:?}");
+}
+
+/// `x W + b`, `[N, O]`.
+///
+/// # Panics
+/// If a slice does not have the length that `shape` asks for.
+pub fn forward(shape: Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
+    check(shape, x, weight);
+    let Shape { rows, input, output } = shape;
+    assert_eq!(bias.len(), output, "linear: the bias is not [O] for {shape:?}");
+    let (x, weight) = (View::new(x, rows, input), View::new(weight, input, output));
+    let count = rows.div_ceil(rayon::current_num_threads()).max(1);
+    if count < 16 {
+        // Few rows: the columns are split over the threads instead.
+        let mut y = product(x, weight);
+        y.chunks_exact_mut(output.max(1)).for_each(|row| row.iter_mut().zip(bias).for_each(|(y, b)| *y += b));
+        return y;
+    }
+    let mut y = vec![0.0; rows * output];
+    let parts: Vec<&mut [f32]> = split_rows(&mut y, rows, count).collect();
+    parts.into_par_iter().enumerate().for_each(|(part, y)| {
+        y.chunks_exact_mut(output.max(1)).for_each(|row| row.copy_from_slice(bias));
+        let first = part * count;
+        let own = count.min(rows - first);
+        multiply(ViewMut::strided(y, own, output, output), x.rows(first, own), weight, true);
+    });
+    y
+}
+
+/// The gradients, from that of the output, `[N, O]`.
+///
+/// # Panics
+/// As [`forward`].
+pub fn backward(shape: Shape, x: &[f32], weight: &[f32], output: &[f32]) -> Gradients {
+    check(shape, x, weight);
+    assert_eq!(output.len(), shape.rows * shape.output, "linear: the gradient is not [N, O] for {shape:?}");
+    let gradient = View::new(output, shape.rows, shape.output);
+    Gradients {
+        x: product(gradient, View::new(weight, shape.input, shape.output).transposed()),
+        weight: product(View::new(x, shape.rows, shape.input).transposed(), gradient),
+        bias: sum_rows(output, shape.output),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values(count: usize, seed: u32) -> Vec<f32> {
+        (0..count as u32).map(|i| ((i.wrapping_mul(2_654_435_761) ^ seed) % 1000) as f32 / 500.0 - 1.0).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_mapped_and_gradients_are_those_of_the_sums(
+            rows in 1usize..70, input in 1usize..20, output in 1usize..40, seed: u32,
+        ) {
+            let shape = Shape { rows, input, output };
+            let (x, weight) = (values(rows * input, seed), values(input * output, seed ^ 1));
+            let (bias, grad) = (values(output, seed ^ 2), values(rows * output, seed ^ 3));
+            let y = forward(shape, &x, &weight, &bias);
+            let found = backward(shape, &x, &weight, &grad);
+            let close = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-4;
+            let sum = |n: usize, f: &dyn Fn(usize) -> f32| (0..n).map(|k| f64::from(f(k))).sum::<f64>();
+            for n in 0..rows {
+                for o in 0..output {
+                    let expected = sum(input, &|i| x[n * input + i] * weight[i * output + o]) + f64::from(bias[o]);
+                    prop_assert!(close(y[n * output + o], expected));
+                }
+                for i in 0..input {
+                    let expected = sum(output, &|o| grad[n * output + o] * weight[i * output + o]);
+                    prop_assert!(close(found.x[n * input + i], expected));
+                }
+            }
+            for o in 0..output {
+                prop_assert!(close(found.bias[o], sum(rows, &|n| grad[n * output + o])));
+                for i in 0..input {
+                    let expected = sum(rows, &|n| x[n * input + i] * grad[n * output + o]);
+                    prop_assert!(close(found.weight[i * output + o], expected));
+                }
+            }
+        }
+    }
+}
