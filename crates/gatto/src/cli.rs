@@ -87,7 +87,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Change the seed of the configuration
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
     /// Print nothing but errors
     #[arg(short, long)]
@@ -133,9 +133,9 @@ pub(crate) struct Evaluate {
     /// Targets, one per line
     #[arg(long, value_name = "FILE", requires = "source")]
     pub(crate) target: Option<PathBuf>,
-    /// The most examples to look at
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) examples: u64,
+    /// The most examples to look at [default: 2000 of a built-in task, all lines of files]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) examples: Option<u64>,
     /// Sources to compute together
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) batch: u32,

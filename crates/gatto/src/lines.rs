@@ -21,7 +21,9 @@ impl Lines {
     pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
         let lines = match path {
             Some(path) => corpus::Lines::new(path, files::open(path)?),
-            None => corpus::Lines::new("standard input", Box::new(BufReader::new(std::io::stdin())) as Box<_>),
+            None => {
+                corpus::Lines::new("standard input", Box::new(BufReader::new(std::io::stdin())) as Box<_>)
+            }
         };
         Ok(Self { lines, read: 0 })
     }

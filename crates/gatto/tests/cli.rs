@@ -97,6 +97,7 @@ fn bad_usage_has_status_2() {
         ("unknown-command", &["trian"]),
         ("no-config", &["train"]),
         ("unknown-flag", &["train", "a.toml", "--sed", "3"]),
+        ("seed-too-large", &["train", "a.toml", "--seed", "9223372036854775808"]),
         ("no-threads", &["train", "a.toml", "--threads", "0"]),
         ("unknown-device", &["predict", "run", "--device", "abacus"]),
         ("no-batch", &["predict", "run", "--batch", "0"]),
@@ -326,6 +327,64 @@ fn input_that_cannot_be_read_is_named_and_leaves_no_file() {
     snapshot("predict-no-model", &said, None);
 }
 
+/// A pipe can be read only once, and what is no file cannot be replaced.
+#[cfg(target_os = "linux")]
+#[test]
+fn input_may_be_a_pipe_and_output_a_device() {
+    let lines = mixed_lines();
+    let all = written(run(&mut predict(&[]), Some(lines.as_bytes())));
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = folder.path().join("out.txt");
+    assert_eq!(written(run(predict(&["-i", "/dev/stdin", "-o"]).arg(&output), Some(lines.as_bytes()))), "");
+    assert_eq!(fs::read_to_string(&output).expect("written"), all);
+    assert_eq!(written(run(&mut predict(&["-o", "/dev/stdout"]), Some(lines.as_bytes()))), all);
+}
+
+#[test]
+fn a_source_that_is_too_long_is_named_by_its_line() {
+    let long = format!("{}\n", "a ".repeat(10_001));
+    // Behind the first chunk, which is 16 batches.
+    let lines = format!("{}{long}b\n", "a b\n".repeat(20));
+    let folder = tempfile::tempdir().expect("a folder");
+    let [source, target] = ["source", "target"].map(|name| folder.path().join(name));
+    fs::write(&source, &lines).expect("written");
+    fs::write(&target, "b\n".repeat(22)).expect("written");
+    let said = refused(run(predict(&["--batch", "1", "-o", "/dev/null", "-i"]).arg(&source), None));
+    snapshot("predict-long-source", &said, Some(folder.path()));
+    let mut command = gatto(&["evaluate", "--batch", "1"]);
+    let said =
+        refused(run(command.arg(model()).arg("--source").arg(&source).arg("--target").arg(&target), None));
+    assert!(said.starts_with("error: example 21: has 10001 tokens; at most 10000"), "{said}");
+}
+
+/// Ctrl-C stops training in good order, and says so; a hang-up is left to `nohup`.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_first_interrupt_stops_training_after_its_step() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("long.toml");
+    let text_of = "task = \"translate\"\n[data]\nbuiltin = \"copy\"\n[tokens]\nkind = \"word\"\n[encoder.rnn]\nwidth = 4\n\
+                   [decoder.rnn]\nwidth = 4\n[train]\nsteps = 1000000\n";
+    fs::write(&config, text_of).expect("written");
+    let mut command = gatto(&["train", "--quiet"]);
+    let child = command.arg(&config).arg("--out").arg(folder.path().join("run")).spawn().expect("it runs");
+    let caught = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("a process");
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("a mask").trim();
+        u64::from_str_radix(mask, 16).expect("a mask")
+    };
+    let [hang_up, interrupt] = [1, 2].map(|signal| 1 << (signal - 1));
+    while caught() & interrupt == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(caught() & hang_up, 0);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    let output = checked(child.wait_with_output().expect("an end"));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "stopping after this step; press Ctrl-C again to stop at once\n");
+}
+
 #[test]
 fn a_closed_pipe_is_no_error() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -404,14 +463,21 @@ fn evaluate_measures() {
 #[test]
 fn a_run_finds_its_files_from_anywhere() {
     let folder = tempfile::tempdir().expect("a folder");
-    let config = "task = \"translate\"\n[data]\ntrain = { tsv = \"a.tsv\" }\ntest = { tsv = \"a.tsv\" }\n[tokens]\nkind = \"word\"\n\
-                  [encoder.rnn]\nwidth = 4\n[decoder.rnn]\nwidth = 4\n[train]\nsteps = 2\n[search]\nmax_length = 5\n";
+    let config = "task = \"translate\"\n[data]\ntrain = { tsv = \"a.tsv\" }\ntest = { tsv = \"a.tsv\" }\nskip_bad = true\n\
+                  [tokens]\nkind = \"word\"\n[encoder.rnn]\nwidth = 4\n[decoder.rnn]\nwidth = 4\n[train]\nsteps = 2\n[search]\nmax_length = 5\n";
     fs::write(folder.path().join("files.toml"), config).expect("written");
     fs::write(folder.path().join("a.tsv"), "a b\tb a\nc\tc\n").expect("written");
     let output = run(gatto(&["train", "files.toml", "--quiet"]).current_dir(folder.path()), None);
     assert_eq!(written(output), "");
-    let report = written(run(gatto(&["evaluate"]).arg(folder.path().join("runs/files")), None));
+    let evaluate = || run(gatto(&["evaluate"]).arg(folder.path().join("runs/files")), None);
+    let report = written(evaluate());
     assert!(report.contains("of 2)"), "{report}");
+    // All lines of a file are looked at, and those that cannot be used are counted.
+    let lines = "a b\tb a\n".repeat(2100) + "no tab\n\tno source\n";
+    fs::write(folder.path().join("a.tsv"), lines).expect("written");
+    let output = evaluate();
+    assert!(text(&output.stdout).contains("of 2100)"), "{}", text(&output.stdout));
+    assert_eq!(text(&output.stderr), "note: 2 bad lines are passed over\n");
 }
 
 fn configs() -> PathBuf {

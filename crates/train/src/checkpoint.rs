@@ -102,18 +102,28 @@ pub fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, TrainError> {
     Ok(found)
 }
 
-/// Removes what a killed process left unfinished in the folder of a run: hidden files and
-/// checkpoints that end in `.tmp`, and nothing else.
+/// Removes what a killed process left unfinished in the folder of a run, and nothing else.
 pub fn tidy(folder: &Path) -> Result<(), TrainError> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for path in entries.flatten().map(|entry| entry.path()) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if (name.starts_with('.') || name.starts_with("step-")) && name.ends_with(UNFINISHED) {
+        if is_unfinished(&path.file_name().unwrap_or_default().to_string_lossy()) {
             let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             removed.map_err(failed(&path, "cannot be removed"))?;
         }
     }
     Ok(())
+}
+
+/// Whether a name is one that [`gatto_data::files::replace`] (`.file.PID.N.tmp`) or
+/// [`Checkpoint::save`] (`step-N.tmp`) gives to what is not whole yet.
+fn is_unfinished(name: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(name) = name.strip_suffix(UNFINISHED) else { return false };
+    let mut parts = name.rsplitn(3, '.');
+    let hidden = parts.next().is_some_and(digits)
+        && parts.next().is_some_and(digits)
+        && parts.next().is_some_and(|file| file.starts_with('.'));
+    hidden || name.strip_prefix("step-").is_some_and(digits)
 }
 
 fn sync(path: &Path) -> Result<(), TrainError> {
@@ -365,7 +375,12 @@ mod tests {
         fs::create_dir(&unfinished).unwrap();
         fs::write(unfinished.join(WEIGHTS), "half").unwrap();
         assert_eq!(Checkpoint::newest(folder.path()).unwrap().0, Some(checkpoint(1, 1.0)));
+        let written = folder.path().join(".model.safetensors.123.4.tmp");
+        let strangers =
+            ["notes.tmp", ".cache.tmp", ".a.b.tmp", "step-x.tmp"].map(|name| folder.path().join(name));
+        strangers.iter().chain([&written]).for_each(|path| fs::write(path, "text").unwrap());
         tidy(folder.path()).unwrap();
-        assert!(!unfinished.exists());
+        assert!(!unfinished.exists() && !written.exists());
+        assert!(strangers.iter().all(|path| path.exists()), "what is not ours stays");
     }
 }

@@ -125,9 +125,9 @@ fn prepare(file: &ConfigFile, options: &RunOptions) -> Result<File, TrainError> 
         if let Some(key) = difference(&before, &file.config) {
             return Err(TrainError::OtherConfig { path: directory.to_owned(), key });
         }
-        checkpoint::tidy(directory)?;
-        checkpoint::tidy(&directory.join(CHECKPOINTS))?;
     }
+    checkpoint::tidy(directory)?;
+    checkpoint::tidy(&directory.join(CHECKPOINTS))?;
     Ok(lock_file)
 }
 
@@ -377,8 +377,7 @@ impl<'a> Session<'a> {
         let Some(validation) = &self.validation else { return Ok(()) };
         let begun = Instant::now();
         let plain = model.valid();
-        let mut figures =
-            validation.figures(&plain, self.config, &self.tokens);
+        let mut figures = validation.figures(&plain, self.config, &self.tokens);
         let config = &self.config.train;
         let figure = match config.best_by {
             Figure::Loss => figures.loss,
@@ -503,7 +502,8 @@ fn check_vocabulary(config: &Config, tokens: &TokenizerPair) -> Result<(), Train
     }
     for (found, wanted) in sides {
         if found.kind() != wanted.kind {
-            let problem = format!("is {}, but the tokenizer in the run directory is {}", wanted.kind, found.kind());
+            let problem =
+                format!("is {}, but the tokenizer in the run directory is {}", wanted.kind, found.kind());
             return wrong("tokens.kind", problem);
         }
         if found.lowercase() != wanted.lowercase {
@@ -518,7 +518,12 @@ fn no_training_data() -> TrainError {
     gatto_data::DataError::Config { key: "data.train".into(), problem: "is missing".into() }.into()
 }
 
-fn open_events(file: &ConfigFile, directory: &Path, resume: bool, step: u64) -> Result<EventWriter, TrainError> {
+fn open_events(
+    file: &ConfigFile,
+    directory: &Path,
+    resume: bool,
+    step: u64,
+) -> Result<EventWriter, TrainError> {
     let folder = directory.join(TENSORBOARD);
     let opened = match resume {
         true => EventWriter::append(&folder, now(), step + 1, CHECKPOINTS),

@@ -42,7 +42,8 @@ fn and(text: &str, more: &str) -> String {
 
 #[test]
 fn the_smallest_configurations_are_accepted() {
-    for text in [PAIR, SINGLE, LANGUAGE, FILES] {
+    let widest = with(PAIR, "width = 8", "width = 16384");
+    for text in [PAIR, SINGLE, LANGUAGE, FILES, &widest] {
         parse(text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
     }
 }
@@ -72,6 +73,29 @@ fn models_that_cannot_be_built_are_refused_where_they_stand() {
         (and(PAIR, "layers = 0"), "8:1", "`decoder.lstm.layers` is 0"),
         (and(PAIR, "dropout = -0.1"), "8:1", "`decoder.lstm.dropout` is -0.1"),
         (and(SINGLE, "layers = 0"), "6:1", "`single.gru.layers` is 0"),
+        // Within each range, but too much together.
+        (
+            with(PAIR, "width = 8", "width = 16384\nlayers = 64"),
+            "5:1",
+            "`encoder.lstm.width` makes layers of 137438953472 parameters, and at most 2147483648 can be built; \
+             write a smaller width",
+        ),
+        (
+            with(PAIR, "width = 8", "bidirectional = true\nwidth = 16384"),
+            "6:1",
+            "`encoder.lstm.width` makes layers of 4294967296 parameters",
+        ),
+        (
+            and(PAIR, "embedding = 9\nlayers = 64")
+                .replace("width = 8\nembedding", "width = 16384\nembedding"),
+            "7:1",
+            "`decoder.lstm.width` makes layers of",
+        ),
+        (
+            with(SINGLE, "width = 8", "width = 16384\nlayers = 64"),
+            "5:1",
+            "`single.gru.width` makes layers of",
+        ),
         (and(LANGUAGE, "embedding = 99999"), "6:1", "`decoder.rnn.embedding` is 99999"),
         // Parts that are missing, or one too many.
         (with(PAIR, "[encoder.lstm]\nwidth = 8\n", ""), "1:1", "`encoder` is missing; write [encoder.lstm]"),

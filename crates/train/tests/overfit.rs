@@ -85,48 +85,68 @@ fn learns(name: &str, parts: &str, train: &str, most: f64) {
     assert_eq!(written, targets, "{name}");
 }
 
-fn all_learn(cases: &[(&str, &str)]) {
-    for (name, parts) in cases {
-        learns(name, parts, QUICK, 0.05);
+/// A tiny run overfits for every model variant: each axis of a model, with each cell.
+mod every_variant {
+    use super::{QUICK, learns};
+
+    const CELLS: [&str; 3] = ["rnn", "lstm", "gru"];
+    const WIDTH: &str = "width = 40";
+
+    /// An encoder and a decoder of one cell, each with these lines.
+    fn pair(cell: &str, encoder: &str, decoder: &str) -> String {
+        format!("[encoder.{cell}]\n{encoder}\n[decoder.{cell}]\n{decoder}")
     }
-}
 
-#[test]
-fn models_of_every_cell_learn() {
-    all_learn(&[
-        ("rnn", "[encoder.rnn]\nwidth = 64\n[decoder.rnn]\nwidth = 64"),
-        ("lstm", "[encoder.lstm]\nwidth = 48\n[decoder.lstm]\nwidth = 48"),
-        ("gru", GRU),
-        ("gru to lstm, wider", "[encoder.gru]\nwidth = 32\n[decoder.lstm]\nwidth = 48"),
-    ]);
-}
+    fn alike(cell: &str, lines: &str) -> String {
+        pair(cell, &format!("{WIDTH}\n{lines}"), &format!("{WIDTH}\n{lines}"))
+    }
 
-#[test]
-fn models_of_every_way_to_read_learn() {
-    all_learn(&[
-        ("bidirectional", "[encoder.gru]\nwidth = 32\nbidirectional = true\n[decoder.gru]\nwidth = 48"),
-        ("reversed", "[encoder.gru]\nwidth = 48\nreversed = true\n[decoder.gru]\nwidth = 48"),
-        ("two layers", "[encoder.gru]\nwidth = 40\nlayers = 2\n[decoder.gru]\nwidth = 40\nlayers = 2"),
-    ]);
-}
+    fn reading(cell: &str, lines: &str) -> String {
+        pair(cell, &format!("{WIDTH}\n{lines}"), WIDTH)
+    }
 
-#[test]
-fn models_of_every_bridge_learn() {
-    all_learn(&[
-        ("every step", "[encoder.gru]\nwidth = 48\n[decoder.gru]\nwidth = 48\nbridge = \"every-step\""),
-        ("both", "[encoder.lstm]\nwidth = 48\n[decoder.lstm]\nwidth = 48\nbridge = \"both\""),
-    ]);
-}
+    fn writing(cell: &str, lines: &str) -> String {
+        pair(cell, WIDTH, &format!("{WIDTH}\n{lines}"))
+    }
 
-#[test]
-fn models_that_share_learn() {
-    let all = "[sharing]\nencoder_decoder = true\nembeddings = true\noutput = true";
-    all_learn(&[
-        ("shared network", &format!("{GRU}\n[sharing]\nencoder_decoder = true")),
-        ("all shared", &format!("{GRU}\n{all}")),
-        ("single", "[single.gru]\nwidth = 48"),
-        ("single lstm, two layers", "[single.lstm]\nwidth = 48\nlayers = 2"),
-    ]);
+    fn sharing(cell: &str, lines: &str) -> String {
+        format!("{}\n[sharing]\n{lines}", alike(cell, ""))
+    }
+
+    /// A cell beside the next of the list.
+    fn mixed(cell: &str) -> String {
+        let place = CELLS.iter().position(|other| *other == cell).unwrap_or(0);
+        format!("[encoder.{cell}]\n{WIDTH}\n[decoder.{}]\n{WIDTH}", CELLS[(place + 1) % CELLS.len()])
+    }
+
+    /// One test per axis, so that they run beside each other.
+    macro_rules! axes {
+        ($($axis:ident: $parts:expr,)*) => {
+            $(#[test]
+            fn $axis() {
+                let parts: fn(&str) -> String = $parts;
+                for cell in CELLS {
+                    learns(&format!("{} {cell}", stringify!($axis)), &parts(cell), QUICK, 0.05);
+                }
+            })*
+        };
+    }
+
+    axes! {
+        plain: |cell| alike(cell, ""),
+        two_layers: |cell| alike(cell, "layers = 2"),
+        bidirectional: |cell| reading(cell, "bidirectional = true"),
+        reversed: |cell| reading(cell, "reversed = true"),
+        every_step: |cell| writing(cell, "bridge = \"every-step\""),
+        both: |cell| writing(cell, "bridge = \"both\""),
+        all_shared: |cell| sharing(cell, "encoder_decoder = true\nembeddings = true\noutput = true"),
+        shared_network: |cell| sharing(cell, "encoder_decoder = true"),
+        shared_embeddings: |cell| sharing(cell, "embeddings = true"),
+        tied_output: |cell| sharing(cell, "output = true"),
+        single: |cell| format!("[single.{cell}]\n{WIDTH}"),
+        mixed_widths: |cell| pair(cell, "width = 32\nembedding = 16", "width = 48\nembedding = 24"),
+        mixed_cells: mixed,
+    }
 }
 
 /// What a language model can know of the examples: all but their first letters.

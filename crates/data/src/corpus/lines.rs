@@ -51,7 +51,10 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line without its end, or `None` at the end of the text. A line that is too long is
     /// told as soon as that is known, and passed over by the next call.
-    #[allow(clippy::should_implement_trait, reason = "an iterator does not stop at an error")]
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "reading can fail, which an iterator cannot tell apart from its end"
+    )]
     pub fn next(&mut self) -> Result<Option<Line>, DataError> {
         while self.inside {
             self.inside = !self.take(0)?.ended;

@@ -10,6 +10,8 @@ use gatto::train::{ConfigFile, Origin, corpora};
 use std::io::Write;
 use std::ops::RangeInclusive;
 
+/// Examples of a built-in task, which has no end to speak of, unless told otherwise.
+const OF_A_BUILTIN_TASK: u64 = 2000;
 /// Groups of source length, in words.
 const GROUPS: [RangeInclusive<usize>; 8] =
     [1..=3, 4..=5, 6..=7, 8..=9, 10..=11, 12..=14, 15..=19, 20..=usize::MAX];
@@ -67,12 +69,16 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
 }
 
 fn examples(arguments: &Evaluate) -> Result<Vec<Example>> {
+    let mut most = arguments.examples;
     let mut corpus: Box<dyn Corpus> = match (&arguments.source, &arguments.target) {
         (Some(source), Some(target)) => Box::new(FileCorpus::parallel(source, target, false)?),
         _ => {
             let path = arguments.model.join(CONFIG);
             let file = ConfigFile::read(&path, &[])?;
             let base = Origin::load(&arguments.model).map_or(file.base, |origin| origin.base);
+            if file.config.data.builtin.is_some() {
+                most.get_or_insert(OF_A_BUILTIN_TASK);
+            }
             let corpus = corpora::open(&file.config, &base, Part::Test)?;
             corpus.with_context(|| {
                 format!("{}: names no test data\n  hint: give --source FILE --target FILE", path.display())
@@ -80,10 +86,13 @@ fn examples(arguments: &Evaluate) -> Result<Vec<Example>> {
         }
     };
     let mut examples = Vec::new();
-    while (examples.len() as u64) < arguments.examples
+    while most.is_none_or(|most| (examples.len() as u64) < most)
         && let Some(example) = corpus.next()?
     {
         examples.push(example);
+    }
+    if corpus.skipped() > 0 {
+        writeln!(std::io::stderr(), "note: {} bad lines are passed over", corpus.skipped()).ok();
     }
     anyhow::ensure!(!examples.is_empty(), "there is no example to evaluate on");
     Ok(examples)

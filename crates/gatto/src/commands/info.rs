@@ -52,8 +52,7 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
 
 /// The model in a sentence.
 fn architecture(plan: &Plan) -> String {
-    let (cell, name, writing) = plan.decoder.parts();
-    let _ = cell;
+    let (_, name, writing) = plan.decoder.parts();
     let layers = |count: usize| if count == 1 { String::new() } else { format!(", {count} layers") };
     let decoder = format!("{name} {}{}", writing.width, layers(writing.layers));
     match &plan.reader {

@@ -10,12 +10,12 @@ mod predict;
 mod train;
 
 use crate::cli::{Command, Compute};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use gatto::Device;
-use gatto::model::Saved;
+use gatto::model::{ModelError, Saved};
 use gatto::train::record::{Plain, Recorder, Terminal};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -54,11 +54,23 @@ fn predict_all(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<Stri
     let bar = ProgressBar::new(sources.len() as u64).with_style(style);
     let mut outputs = Vec::with_capacity(sources.len());
     for chunk in sources.chunks(batch * 16) {
-        outputs.extend(saved.predict(chunk, batch)?.into_iter().map(|prediction| prediction.text));
+        let place = |index| format!("example {}", outputs.len() + index + 1);
+        let predictions = saved.predict(chunk, batch).map_err(|error| placed(error, place))?;
+        outputs.extend(predictions.into_iter().map(|prediction| prediction.text));
         bar.inc(chunk.len() as u64);
     }
     bar.finish_and_clear();
     Ok(outputs)
+}
+
+/// The error of a prediction, with a source named by its place in the whole input.
+fn placed(error: ModelError, place: impl Fn(usize) -> String) -> anyhow::Error {
+    match error {
+        ModelError::TooLong { index, count, limit } => {
+            anyhow!("{}: has {count} tokens; at most {limit} can be read at once: split it", place(index))
+        }
+        other => other.into(),
+    }
 }
 
 /// A flag that Ctrl-C sets; pressed again, it ends the process at once.
@@ -70,6 +82,8 @@ fn stop_on_interrupt() -> Arc<AtomicBool> {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
+        let message = "stopping after this step; press Ctrl-C again to stop at once";
+        writeln!(std::io::stderr(), "{message}").ok();
     })
     .ok();
     stop

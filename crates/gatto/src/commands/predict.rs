@@ -31,10 +31,13 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     let lines = Lines::open(arguments.input.as_deref())?;
     let batch = arguments.batch as usize;
     let progress = progress(arguments);
+    let (name, mut before) = (lines.name(), 0);
     write_output(arguments.output.as_deref(), |out| {
         for sources in lines.chunks(batch * BATCHES_AT_ONCE) {
             let sources = sources?;
-            for (source, prediction) in sources.iter().zip(saved.predict(&sources, batch)?) {
+            let place = |index| format!("{name}, line {}", before + index + 1);
+            let predictions = saved.predict(&sources, batch).map_err(|error| super::placed(error, place))?;
+            for (source, prediction) in sources.iter().zip(predictions) {
                 if arguments.json {
                     writeln!(out, "{}", as_json(&saved, source, &prediction))?;
                 } else {
@@ -42,6 +45,7 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
                 }
             }
             out.flush()?;
+            before += sources.len();
             progress.inc(sources.len() as u64);
         }
         progress.finish_and_clear();
@@ -65,7 +69,11 @@ fn progress(arguments: &Predict) -> ProgressBar {
     bar
 }
 
+/// The lines of a file, if there is a bar to show their number: what is no file can be read only once.
 fn count_lines(path: &std::path::Path) -> Option<u64> {
+    if !std::io::stderr().is_terminal() || !path.metadata().ok()?.is_file() {
+        return None;
+    }
     let mut lines = Lines::open(Some(path)).ok()?;
     let mut count = 0;
     while lines.next().ok()?.is_some() {

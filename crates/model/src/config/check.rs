@@ -1,5 +1,7 @@
 //! Which combinations make sense.
 
+use gatto_nn::recurrent::Cell;
+
 use super::{BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task};
 
 /// What is wrong with a configuration: the key, and what to write instead.
@@ -36,6 +38,8 @@ fn rate(key: String, value: f64) -> Result<(), Complaint> {
 
 const WIDEST: usize = 16_384;
 const DEEPEST: usize = 64;
+/// The most parameters of the recurrent layers of one network: 8 GiB of them.
+const MOST_PARAMETERS: u64 = 1 << 31;
 
 fn sizes(
     at: &str,
@@ -48,6 +52,31 @@ fn sizes(
     within(format!("{at}.embedding"), embedding.unwrap_or(width), WIDEST)?;
     within(format!("{at}.layers"), layers, DEEPEST)?;
     rate(format!("{at}.dropout"), dropout)
+}
+
+/// Refuses layers that no memory holds. The count is rough: what a bridge adds is left out.
+fn parameters(
+    at: &str,
+    cell: Cell,
+    directions: usize,
+    width: usize,
+    embedding: Option<usize>,
+    layers: usize,
+) -> Result<(), Complaint> {
+    let [gates, directions, width, embedding, layers] =
+        [cell.gates(), directions, width, embedding.unwrap_or(width), layers].map(|size| size as u64);
+    let inputs = embedding + (layers - 1) * directions * width; // of all layers together
+    let count = directions * gates * width * (inputs + layers * width);
+    if count <= MOST_PARAMETERS {
+        return Ok(());
+    }
+    Err(Complaint::new(
+        format!("{at}.width"),
+        format!(
+            "makes layers of {count} parameters, and at most {MOST_PARAMETERS} can be built; write a smaller \
+             width, or fewer layers"
+        ),
+    ))
 }
 
 /// What is to be built: a configuration that has been found to make sense.
@@ -120,9 +149,10 @@ impl ModelConfig {
             return Err(Complaint::new(key, "stands beside [single], which is both; remove one of them"));
         }
         let (decoder, name) = single.as_decoder();
-        let (_, _, settings) = decoder.parts();
+        let (cell, _, settings) = decoder.parts();
         let at = format!("single.{name}");
         sizes(&at, settings.width, settings.embedding, settings.layers, settings.dropout)?;
+        parameters(&at, cell, 1, settings.width, settings.embedding, settings.layers)?;
         if !one_vocabulary {
             return Err(Complaint::new(
                 "tokens.shared",
@@ -170,9 +200,10 @@ impl ModelConfig {
     }
 
     fn check_decoder(&self) -> Result<(String, &super::RecurrentDecoderConfig), Complaint> {
-        let (_, name, settings) = self.the_decoder()?.parts();
+        let (cell, name, settings) = self.the_decoder()?.parts();
         let at = format!("decoder.{name}");
         sizes(&at, settings.width, settings.embedding, settings.layers, settings.dropout)?;
+        parameters(&at, cell, 1, settings.width, settings.embedding, settings.layers)?;
         Ok((at, settings))
     }
 
@@ -180,6 +211,8 @@ impl ModelConfig {
         let (cell, name, reading) = encoder.parts();
         let from = format!("encoder.{name}");
         sizes(&from, reading.width, reading.embedding, reading.layers, reading.dropout)?;
+        let directions = 1 + usize::from(reading.bidirectional);
+        parameters(&from, cell, directions, reading.width, reading.embedding, reading.layers)?;
         if reading.bidirectional && reading.reversed {
             return Err(Complaint::new(
                 format!("{from}.reversed"),
@@ -217,7 +250,9 @@ impl ModelConfig {
             if reading.dropout != writing.dropout {
                 return Err(Complaint::new(
                     format!("{from}.dropout"),
-                    format!("differs from that of [{at}], but the layers are the same; write the same in both"),
+                    format!(
+                        "differs from that of [{at}], but the layers are the same; write the same in both"
+                    ),
                 ));
             }
             if reading.bidirectional {

@@ -194,6 +194,44 @@ fn a_run_directory_with_a_missing_or_damaged_file_is_refused_by_its_name() {
 }
 
 #[test]
+fn vocabularies_that_are_not_as_the_configuration_says_are_refused() {
+    let device = Device::flex();
+    let refused = |folder: &tempfile::TempDir| {
+        Saved::load(folder.path(), &device).map(|_| ()).expect_err("refused").to_string()
+    };
+    let folder = directory();
+    fs::write(folder.path().join(CONFIG), MODEL.replace("[tokens]", "[tokens]\nshared = false"))
+        .expect("written");
+    let error = refused(&folder);
+    assert!(error.contains("config.toml: `tokens.shared` says one vocabulary for each side"), "{error}");
+
+    let folder = directory();
+    let both = folder.path().join("tokenizer.json");
+    for name in ["tokenizer.source.json", "tokenizer.target.json"] {
+        fs::copy(&both, folder.path().join(name)).expect("copied");
+    }
+    fs::remove_file(both).expect("removed");
+    let error = refused(&folder);
+    assert!(error.contains("config.toml: `tokens.shared` says one vocabulary for both sides"), "{error}");
+    assert!(error.contains("tokenizer.source.json"), "{error}");
+
+    let folder = directory();
+    fs::write(folder.path().join(CONFIG), format!("{MODEL}[search]\nmax_length = 0\n")).expect("written");
+    let error = refused(&folder);
+    assert!(error.contains("config.toml:11:1: `search.max_length` must be from 1 to 100000"), "{error}");
+}
+
+#[test]
+fn a_source_that_is_too_long_is_refused_by_its_number() {
+    let saved = Saved::load(directory().path(), &Device::flex()).expect("a whole directory");
+    let long = |count: usize| "a ".repeat(count);
+    saved.predict(&[long(10_000)], 1).expect("just short enough");
+    let error = saved.predict(&["a".to_owned(), long(10_001)], 1).map(drop).expect_err("too long");
+    assert!(matches!(error, ModelError::TooLong { index: 1, count: 10_001, limit: 10_000 }), "{error}");
+    assert!(error.to_string().contains("source 2 has 10001 tokens; at most 10000"), "{error}");
+}
+
+#[test]
 fn a_vocabulary_of_another_size_is_refused() {
     let folder = directory();
     let config = TokensConfig { kind: Kind::Word, ..TokensConfig::default() };

@@ -141,12 +141,7 @@ impl Config {
             other => Complaint::new("tokens.size", format!("is too small: {other}")),
         })?;
         self.train.check(&self.data)?;
-        if self.search.max_length == 0 || self.search.max_length > 100_000 {
-            return Err(Complaint::new(
-                "search.max_length",
-                "must be from 1 to 100000; write 200, for instance",
-            ));
-        }
+        self.search.check().map_err(|message| Complaint::new("search.max_length", message))?;
         self.check_task()?;
         let model = ModelConfig {
             task: self.task,
