@@ -2,9 +2,9 @@
 
 How to run:
 
-    python3 -m venv /tmp/venv
-    /tmp/venv/bin/pip install tensorboard
-    /tmp/venv/bin/python tools/check_tensorboard.py RUN_DIR/tensorboard
+    python3 -m venv VENV
+    VENV/bin/pip install tensorboard
+    VENV/bin/python tools/check_tensorboard.py RUN_DIR/tensorboard
 
 Prints one line per figure: tag, step, value. Exits with 1 if the directory has no event file, if TensorBoard
 cannot read one to its end, or if it finds no figure; with 2 on bad usage. A record cut off at the end of a file

@@ -2,9 +2,9 @@
 
 How to run (outside the tree, a few seconds once PyTorch is there; any CPU will do):
 
-    python3 -m venv /tmp/venv
-    /tmp/venv/bin/pip install torch numpy
-    /tmp/venv/bin/python tools/golden_recurrent.py            # writes tests/golden/{recurrent,loss,optimisers,seq2seq}.json
+    python3 -m venv VENV
+    VENV/bin/pip install torch numpy
+    VENV/bin/python tools/golden_recurrent.py            # writes tests/golden/{recurrent,loss,optimisers,seq2seq}.json
 
 Everything is drawn from fixed seeds and rounded to f32, so that a reader in f32 starts from the very same
 numbers; PyTorch then computes in f64, so that the results are exact to the nine digits written.

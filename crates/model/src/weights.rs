@@ -21,33 +21,53 @@ pub type Weights = BTreeMap<String, Weight>;
 
 /// Follows the place of a parameter while a module is walked through.
 #[derive(Default)]
-pub struct Place(Vec<String>);
+struct Place(Vec<String>);
 
 impl Place {
-    /// Call on entering a part. The name of an enum's variant is passed over: which encoder it is
-    /// stands in the configuration.
-    pub fn enter(&mut self, name: &str, container: &str) {
+    /// The name of an enum's variant is passed over: which encoder it is stands in the configuration.
+    fn enter(&mut self, name: &str, container: &str) {
         self.0.push(if container.starts_with("Enum:") { String::new() } else { name.to_owned() });
     }
 
-    /// Call on leaving a part.
-    pub fn exit(&mut self) {
+    fn exit(&mut self) {
         self.0.pop();
     }
 
     /// The name of the parameter here.
-    pub fn name(&self) -> String {
+    fn name(&self) -> String {
         self.0.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(".")
     }
 }
 
-#[derive(Default)]
-struct Collect {
-    place: Place,
-    found: Weights,
+/// Something to do with every parameter of a module, which is told its name.
+pub trait Visit {
+    /// Looks at one parameter.
+    fn visit<const D: usize>(&mut self, name: String, param: &Param<Tensor<D>>);
 }
 
-impl ModuleVisitor for Collect {
+/// Shows every parameter of a module to `visitor`.
+pub fn visit(module: &impl Module, visitor: &mut impl Visit) {
+    module.visit(&mut Walk { place: Place::default(), with: visitor });
+}
+
+/// A change to every parameter of a module, which is told its name.
+pub trait Change {
+    /// What becomes of one parameter.
+    fn change<const D: usize>(&mut self, name: String, param: Param<Tensor<D>>) -> Param<Tensor<D>>;
+}
+
+/// The module with every parameter as `changer` leaves it.
+pub fn change<M: Module>(module: M, changer: &mut impl Change) -> M {
+    module.map(&mut Walk { place: Place::default(), with: changer })
+}
+
+/// Burn's walks know the way, but not the name.
+struct Walk<'a, W> {
+    place: Place,
+    with: &'a mut W,
+}
+
+impl<V: Visit> ModuleVisitor for Walk<'_, V> {
     fn enter_module(&mut self, name: &str, container: &str) {
         self.place.enter(name, container);
     }
@@ -55,29 +75,11 @@ impl ModuleVisitor for Collect {
         self.place.exit();
     }
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let tensor = param.val();
-        let shape = tensor.dims().to_vec();
-        let values = tensor.try_into_vec_as::<f32>().unwrap_or_default();
-        self.found.insert(self.place.name(), Weight { shape, values });
+        self.with.visit(self.place.name(), param);
     }
 }
 
-/// All parameters of a module.
-pub fn collect(module: &impl Module) -> Weights {
-    let mut collect = Collect::default();
-    module.visit(&mut collect);
-    collect.found
-}
-
-struct Install<'a> {
-    place: Place,
-    path: &'a Path,
-    weights: &'a mut Weights,
-    whole: bool,
-    error: Option<ModelError>,
-}
-
-impl ModuleMapper for Install<'_> {
+impl<C: Change> ModuleMapper for Walk<'_, C> {
     fn enter_module(&mut self, name: &str, container: &str) {
         self.place.enter(name, container);
     }
@@ -85,7 +87,35 @@ impl ModuleMapper for Install<'_> {
         self.place.exit();
     }
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let name = self.place.name();
+        self.with.change(self.place.name(), param)
+    }
+}
+
+impl Visit for Weights {
+    fn visit<const D: usize>(&mut self, name: String, param: &Param<Tensor<D>>) {
+        let tensor = param.val();
+        let shape = tensor.dims().to_vec();
+        let values = tensor.try_into_vec_as::<f32>().unwrap_or_default();
+        self.insert(name, Weight { shape, values });
+    }
+}
+
+/// All parameters of a module.
+pub fn collect(module: &impl Module) -> Weights {
+    let mut found = Weights::new();
+    visit(module, &mut found);
+    found
+}
+
+struct Install<'a> {
+    path: &'a Path,
+    weights: &'a mut Weights,
+    whole: bool,
+    error: Option<ModelError>,
+}
+
+impl Change for Install<'_> {
+    fn change<const D: usize>(&mut self, name: String, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let expected = param.dims().to_vec();
         let path = self.path.to_owned();
         match self.weights.remove(&name) {
@@ -117,8 +147,8 @@ pub fn install<M: Module>(
     path: &Path,
     whole: bool,
 ) -> Result<M, ModelError> {
-    let mut install = Install { place: Place::default(), path, weights: &mut weights, whole, error: None };
-    let module = module.map(&mut install);
+    let mut install = Install { path, weights: &mut weights, whole, error: None };
+    let module = change(module, &mut install);
     match (install.error, weights.keys().next()) {
         (Some(error), _) => Err(error),
         (None, Some(name)) => Err(ModelError::Damaged {

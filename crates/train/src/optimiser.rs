@@ -1,40 +1,33 @@
 //! From gradients to updates: clipping by the global norm, then Adam, AdamW or SGD, in place.
 
 use crate::config::{OptimiserKind, TrainConfig};
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::module::Param;
 use burn::tensor::{Gradients, Tensor};
 use gatto_kernels::optimise::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
 use gatto_model::Model;
-use gatto_model::weights::{Place, Weight, Weights};
+use gatto_model::weights::{self, Change, Visit, Weight, Weights};
 use std::collections::BTreeMap;
 
 struct TakeGradients<'a> {
-    place: Place,
     gradients: &'a mut Gradients,
     found: &'a mut Weights,
 }
 
-impl ModuleVisitor for TakeGradients<'_> {
-    fn enter_module(&mut self, name: &str, container: &str) {
-        self.place.enter(name, container);
-    }
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.place.exit();
-    }
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+impl Visit for TakeGradients<'_> {
+    fn visit<const D: usize>(&mut self, name: String, param: &Param<Tensor<D>>) {
         let Some(gradient) = param.val().grad_remove(self.gradients) else { return };
         let shape = gradient.dims().to_vec();
         let values = gradient.try_into_vec_as::<f32>().unwrap_or_default();
-        match self.found.get_mut(&self.place.name()) {
+        match self.found.get_mut(&name) {
             Some(sum) => sum.values.iter_mut().zip(values).for_each(|(sum, value)| *sum += value),
-            None => drop(self.found.insert(self.place.name(), Weight { shape, values })),
+            None => drop(self.found.insert(name, Weight { shape, values })),
         }
     }
 }
 
 /// Adds the gradients of a backward pass to those in `sum`, by parameter.
 pub fn add_gradients(model: &Model, mut gradients: Gradients, sum: &mut Weights) {
-    model.visit(&mut TakeGradients { place: Place::default(), gradients: &mut gradients, found: sum });
+    weights::visit(model, &mut TakeGradients { gradients: &mut gradients, found: sum });
 }
 
 /// The norm of all gradients together.
@@ -85,7 +78,7 @@ impl Optimiser {
                 step,
             }),
         };
-        model.map(&mut Update { place: Place::default(), optimiser: self, gradients, rule })
+        weights::change(model, &mut Update { optimiser: self, gradients, rule })
     }
 }
 
@@ -95,21 +88,13 @@ enum Rule {
 }
 
 struct Update<'a> {
-    place: Place,
     optimiser: &'a mut Optimiser,
     gradients: &'a Weights,
     rule: Rule,
 }
 
-impl ModuleMapper for Update<'_> {
-    fn enter_module(&mut self, name: &str, container: &str) {
-        self.place.enter(name, container);
-    }
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.place.exit();
-    }
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let name = self.place.name();
+impl Change for Update<'_> {
+    fn change<const D: usize>(&mut self, name: String, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let Some(gradient) = self.gradients.get(&name) else { return param };
         let gradient = gradient.values.as_slice();
         let remembered = |memory: &mut BTreeMap<String, Vec<f32>>| {

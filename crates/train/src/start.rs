@@ -2,10 +2,10 @@
 
 use crate::config::{Config, ConfigFile, InitConfig};
 use crate::error::TrainError;
-use burn::module::{Module, ModuleMapper, Param};
+use burn::module::Param;
 use burn::tensor::{Device, Tensor};
 use gatto_data::TokenizerPair;
-use gatto_model::weights::{self, Place, Weights};
+use gatto_model::weights::{self, Change, Weights};
 use gatto_model::{Model, Vocabularies, WEIGHTS};
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub(crate) fn frozen(model: Model, config: &Config) -> Result<Model, TrainError>
     if names.iter().all(frozen) {
         return Err(TrainError::AllFrozen);
     }
-    Ok(model.map(&mut Freeze { place: Place::default(), parts: &config.train.freeze }))
+    Ok(weights::change(model, &mut Freeze { parts: &config.train.freeze }))
 }
 
 /// What of `name` lies inside `part`; all of it if the part is the whole model.
@@ -129,19 +129,11 @@ fn check_tokens(
 }
 
 struct Freeze<'a> {
-    place: Place,
     parts: &'a [String],
 }
 
-impl ModuleMapper for Freeze<'_> {
-    fn enter_module(&mut self, name: &str, container: &str) {
-        self.place.enter(name, container);
-    }
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.place.exit();
-    }
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let name = self.place.name();
+impl Change for Freeze<'_> {
+    fn change<const D: usize>(&mut self, name: String, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let frozen = self.parts.iter().any(|part| inside(&name, part).is_some());
         if frozen { param.set_require_grad(false) } else { param }
     }
