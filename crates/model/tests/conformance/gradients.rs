@@ -1,29 +1,21 @@
 //! Every parameter's gradient against finite differences.
 
 use crate::variants::{Variant, all, values};
-use burn::module::{Module, ModuleVisitor, Param};
+use burn::module::Param;
 use burn::tensor::{Device, Gradients, Tensor};
 use gatto_data::Padded;
 use gatto_model::Model;
-use gatto_model::weights::{Place, Weight, Weights};
+use gatto_model::weights::{self, Visit, Weight, Weights};
 use gatto_nn::loss::{Targets, cross_entropy};
 use gatto_nn::{Initial, Noise};
 
 struct Take<'a> {
-    place: Place,
     gradients: &'a Gradients,
     found: Weights,
 }
 
-impl ModuleVisitor for Take<'_> {
-    fn enter_module(&mut self, name: &str, container: &str) {
-        self.place.enter(name, container);
-    }
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.place.exit();
-    }
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let name = self.place.name();
+impl Visit for Take<'_> {
+    fn visit<const D: usize>(&mut self, name: String, param: &Param<Tensor<D>>) {
         let gradient = param.val().grad(self.gradients).unwrap_or_else(|| panic!("{name} has no gradient"));
         self.found.insert(name, Weight { shape: gradient.dims().to_vec(), values: values(gradient) });
     }
@@ -44,8 +36,8 @@ fn losses(model: &Model, source: &Padded, target: &Padded) -> Tensor<1> {
 pub(crate) fn loss_and_gradients(model: &Model, source: &Padded, target: &Padded) -> (f64, Weights) {
     let loss = losses(model, source, target).sum();
     let gradients = loss.backward();
-    let mut take = Take { place: Place::default(), gradients: &gradients, found: Weights::new() };
-    model.visit(&mut take);
+    let mut take = Take { gradients: &gradients, found: Weights::new() };
+    weights::visit(model, &mut take);
     (f64::from(loss.into_scalar::<f32>()), take.found)
 }
 
