@@ -4,7 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use gatto_nn::{Embedding, Initial, linear};
 
-/// Weight [H, V] (or the target tokens' vectors, transposed) and bias [V].
+/// Weight `[H, V]` (or the target tokens' vectors, transposed) and bias `[V]`.
 #[derive(Module, Debug)]
 pub(crate) struct Output {
     /// `None` where the token vectors do double duty (Press & Wolf, 2017).

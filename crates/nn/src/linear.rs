@@ -6,12 +6,12 @@ use burn::module::{Module, Param};
 use burn::tensor::{Shape, Tensor};
 use gatto_kernels::linear as kernel;
 
-/// An affine map with weight [I, O] and bias [O].
+/// An affine map with weight `[I, O]` and bias `[O]`.
 #[derive(Module, Debug)]
 pub struct Linear {
-    /// W: [I, O].
+    /// W: `[I, O]`.
     pub weight: Param<Tensor<2>>,
-    /// b: [O].
+    /// b: `[O]`.
     pub bias: Param<Tensor<1>>,
 }
 
@@ -21,13 +21,13 @@ impl Linear {
         Self { weight: initial.glorot([input, output]), bias: initial.constant([output], 0.0) }
     }
 
-    /// Applies the map to every row: [N, I] → [N, O].
+    /// Applies the map to every row: `[N, I]` → `[N, O]`.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
         linear(x, self.weight.val(), self.bias.val())
     }
 }
 
-/// x W + b: `x` [N, I], `weight` [I, O], `bias` [O] → [N, O].
+/// x W + b: `x` `[N, I]`, `weight` `[I, O]`, `bias` `[O]` → `[N, O]`.
 pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
     match fused(&x, &weight, &bias) {
         Some(y) => y,

@@ -20,7 +20,7 @@ pub struct Targets {
     pub smoothing: f64,
 }
 
-/// The weighted loss of every row: `logits` [N, V] → [N].
+/// The weighted loss of every row: `logits` `[N, V]` → `[N]`.
 pub fn cross_entropy(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     match fused(&logits, targets) {
         Some(loss) => loss,

@@ -14,7 +14,7 @@ use burn::tensor::activation::sigmoid;
 pub use gatto_kernels::recurrent::Cell;
 
 /// One step without a mask. `projected` = x W_x + b [B, G·H]; for the GRU the hidden candidate's
-/// bias b_u [H] comes apart, since it enters behind the reset gate.
+/// bias b_u `[H]` comes apart, since it enters behind the reset gate.
 pub(crate) fn step(
     kind: Cell,
     projected: Tensor<2>,
