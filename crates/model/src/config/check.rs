@@ -159,17 +159,18 @@ impl ModelConfig {
                 "is false, but a single network reads both sides; write `shared = true`",
             ));
         }
-        for (key, on) in
-            [("encoder_decoder", self.sharing.encoder_decoder), ("embeddings", self.sharing.embeddings)]
-        {
-            if on {
-                return Err(Complaint::new(
-                    format!("sharing.{key}"),
-                    "goes without saying in a single network, which reads and writes with the same parameters; remove it",
-                ));
-            }
-        }
+        self.refuse_sharing_of_sides("goes without saying in a single network, which reads and writes with the same parameters; remove it")?;
         self.check_output(&at, settings.width, settings.embedding)
+    }
+
+    /// Refuses what only an encoder and a decoder can share.
+    fn refuse_sharing_of_sides(&self, why: &str) -> Result<(), Complaint> {
+        let SharingConfig { encoder_decoder, embeddings, .. } = self.sharing;
+        let given = [("encoder_decoder", encoder_decoder), ("embeddings", embeddings)];
+        match given.into_iter().find(|(_, on)| *on) {
+            Some((key, _)) => Err(Complaint::new(format!("sharing.{key}"), why)),
+            None => Ok(()),
+        }
     }
 
     fn check_language_model(&self) -> Result<(), Complaint> {
@@ -186,16 +187,7 @@ impl ModelConfig {
                 "needs an encoder, which a language model has not; remove it",
             ));
         }
-        for (key, on) in
-            [("encoder_decoder", self.sharing.encoder_decoder), ("embeddings", self.sharing.embeddings)]
-        {
-            if on {
-                return Err(Complaint::new(
-                    format!("sharing.{key}"),
-                    "needs two sides, and a language model has one; remove it",
-                ));
-            }
-        }
+        self.refuse_sharing_of_sides("needs two sides, and a language model has one; remove it")?;
         self.check_output(&at, settings.width, settings.embedding)
     }
 
