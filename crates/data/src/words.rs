@@ -32,6 +32,18 @@ pub fn spans(text: &str) -> Vec<std::ops::Range<usize>> {
     spans
 }
 
+/// For each of some byte ranges of `text`, in order, the number of the word that it is a part of. A
+/// range without any part of a word belongs to the next word, or to the last if there is none.
+pub fn holding(text: &str, ranges: impl IntoIterator<Item = std::ops::Range<usize>>) -> Vec<Option<usize>> {
+    let words = spans(text);
+    let last = words.len().checked_sub(1);
+    let word = |range: std::ops::Range<usize>| match words.iter().position(|word| word.end > range.start) {
+        Some(word) => Some(word),
+        None => last,
+    };
+    ranges.into_iter().map(word).collect()
+}
+
 /// The words of `text`, in order.
 pub fn split(text: &str) -> Vec<&str> {
     spans(text).into_iter().map(|span| &text[span]).collect()
@@ -58,6 +70,16 @@ pub fn join<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_part_of_a_text_knows_its_word() {
+        let text = " l'amico, no ";
+        //          0123456789
+        let ranges = [0..1, 1..2, 2..3, 3..5, 3..8, 8..9, 9..10, 9..12, 12..13];
+        let expected = [0, 0, 0, 1, 1, 2, 3, 3, 3].map(Some);
+        assert_eq!(super::holding(text, ranges), expected);
+        assert_eq!(super::holding("  ", [0..1, 1..2]), [None, None]);
+    }
+
     use super::*;
 
     #[test]

@@ -1,6 +1,6 @@
 //! The command line: one definition from which parsing, help, man pages and completion come.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Encoder–decoder models: train, run, measure and look into them.
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Train the built-in English→Italian task for about a minute, and translate
+    /// Train the built-in English→Italian task for about a minute, translate, and draw the alignment
     Demo(Demo),
     /// Print a commented configuration to start from
     New(New),
@@ -29,6 +29,10 @@ pub(crate) enum Command {
     Predict(Predict),
     /// Predict held-out examples and measure how many are right
     Evaluate(Evaluate),
+    /// Draw where a model looks while it writes
+    Look(Look),
+    /// Measure how far attention agrees with other explanations of a model's output
+    ExplainReport(ExplainReport),
     /// Tell what a model is
     Info(Info),
     /// Print a script that completes commands and flags in a shell
@@ -114,7 +118,109 @@ pub(crate) struct Predict {
     /// The most tokens to write for one source [default: what the model's configuration says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_length: Option<u32>,
-    /// Write one JSON object per source: text, tokens, log-probabilities
+    /// Write ` ||| ` behind each output, and which words belong together: `links` as i-j, source and target
+    /// words counted from 0 (the Pharaoh format), or `soft`, for each target word the weights of all source
+    /// words
+    #[arg(
+        long,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "links",
+        conflicts_with = "json"
+    )]
+    pub(crate) alignment: Option<AlignmentForm>,
+    /// Flags of links.
+    #[command(flatten)]
+    pub(crate) links: Links,
+    /// Write one JSON object per source: text, tokens, log-probabilities, weights of attention, links
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Flags of computing.
+    #[command(flatten)]
+    pub(crate) compute: Compute,
+}
+
+/// How `predict` writes alignments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AlignmentForm {
+    /// i-j links.
+    Links,
+    /// All weights.
+    Soft,
+}
+
+/// Flags of every command that makes links of weights.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Links {
+    /// Link each target word to its most attended source word, and to those with this share of its weight
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
+    pub(crate) link_share: f32,
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("write a number from 0 to 1".to_owned()),
+    }
+}
+
+/// Which examples to measure on.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Held {
+    /// Sources, one per line [default: the test part of the model's data]
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub(crate) source: Option<PathBuf>,
+    /// Targets, one per line
+    #[arg(long, value_name = "FILE", requires = "source")]
+    pub(crate) target: Option<PathBuf>,
+    /// The most examples to look at [default: some of a built-in task, all lines of files]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) examples: Option<u64>,
+}
+
+/// `gatto look`
+#[derive(Debug, Args)]
+pub(crate) struct Look {
+    /// Run directory of a trained model
+    pub(crate) model: PathBuf,
+    /// The source to look at [default: the lines of standard input]
+    pub(crate) input: Option<String>,
+    /// Write a picture to FILE (.svg, .png or .html) in place of drawing in the terminal
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Look while the model writes this, in place of what it would write itself
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) target: Option<String>,
+    /// Draw gradient × input and erasure beside attention
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Merge the pieces of words
+    #[arg(long)]
+    pub(crate) words: bool,
+    /// Leave the token out that ends a sequence, and let the other weights sum to one
+    #[arg(long)]
+    pub(crate) no_end: bool,
+    /// Flags of computing.
+    #[command(flatten)]
+    pub(crate) compute: Compute,
+}
+
+/// `gatto explain-report`
+#[derive(Debug, Args)]
+pub(crate) struct ExplainReport {
+    /// Run directory of a trained model
+    pub(crate) model: PathBuf,
+    /// Which examples.
+    #[command(flatten)]
+    pub(crate) held: Held,
+    /// Explain what the model writes itself, in place of the targets
+    #[arg(long)]
+    pub(crate) own: bool,
+    /// Where random deletions come from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
     /// Flags of computing.
@@ -127,15 +233,18 @@ pub(crate) struct Predict {
 pub(crate) struct Evaluate {
     /// Run directory of a trained model
     pub(crate) model: PathBuf,
-    /// Sources, one per line [default: the test part of the model's data]
-    #[arg(long, value_name = "FILE", requires = "target")]
-    pub(crate) source: Option<PathBuf>,
-    /// Targets, one per line
-    #[arg(long, value_name = "FILE", requires = "source")]
-    pub(crate) target: Option<PathBuf>,
-    /// The most examples to look at [default: 2000 of a built-in task, all lines of files]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) examples: Option<u64>,
+    /// Which examples.
+    #[command(flatten)]
+    pub(crate) held: Held,
+    /// Show the first N examples that are not right, and what they should be
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "json")]
+    pub(crate) wrong: usize,
+    /// Gold word alignments in the Pharaoh format, one line per example [default: those of the data]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) alignments: Option<PathBuf>,
+    /// Flags of links.
+    #[command(flatten)]
+    pub(crate) links: Links,
     /// Sources to compute together
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) batch: u32,

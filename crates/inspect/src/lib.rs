@@ -4,7 +4,13 @@
 //! browser, follows its light or dark mode, and fetches nothing.
 //!
 //! - [`curves`]: the curves of a training run (`curves.svg`), one panel per figure.
+//! - [`heatmap`]: where a model looks, between source and target tokens.
+//! - [`explain`]: other answers to what an output depends on, and how far they agree with attention.
+//! - [`look`]: from what a model did to a heatmap of it.
 
 mod axis;
 pub mod curves;
+pub mod explain;
+pub mod heatmap;
+pub mod look;
 mod svg;

@@ -8,6 +8,8 @@
 //!
 //! - [`recurrent`]: a layer of plain, LSTM or GRU cells over all its steps
 //! - [`linear`]: an affine map of rows
+//! - [`additive`]: the additive score of attention
+//! - [`batched`]: one small product per sentence
 //! - [`cross_entropy`]: label-smoothed cross-entropy from logits
 //! - [`optimise`]: sums of squares, Adam and SGD in place
 //! - [`dropout`]: masks from counter-based random numbers
@@ -16,6 +18,8 @@
 //! Lengths of slices that do not fit the stated shapes are mistakes of the caller and panic;
 //! what data can get wrong (a target outside the vocabulary) is an error.
 
+pub mod additive;
+pub mod batched;
 pub mod cross_entropy;
 pub mod dropout;
 pub mod linear;

@@ -1,5 +1,8 @@
-//! How good output is: plain Rust over text, no tensors.
+//! How good output is: plain Rust over text and numbers, no tensors.
 
+pub mod alignment;
 mod exact;
+pub mod rank;
 
+pub use alignment::{Alignment, AlignmentErrorRate, GoldAlignment, PharaohError};
 pub use exact::{ExactMatch, by_length};

@@ -51,6 +51,20 @@ pub enum ModelError {
         /// The most tokens.
         limit: usize,
     },
+    /// A source has more tokens than `location` attention has positions for.
+    #[error(
+        "source {} has {count} tokens with its end, and `attention.max_positions` is {limit}: split it, or \
+         train with more",
+        index + 1
+    )]
+    BeyondPositions {
+        /// Which of the sources, from 0.
+        index: usize,
+        /// Its tokens.
+        count: usize,
+        /// The most tokens.
+        limit: usize,
+    },
     /// A file cannot be read.
     #[error("{}: cannot be read: {error}", path.display())]
     Unreadable {

@@ -19,12 +19,16 @@ mod model;
 mod output;
 mod saved;
 mod stepping;
+mod trace;
 pub mod weights;
 
-pub use config::{BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task};
-pub use decoder::State;
+pub use config::{
+    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
+};
+pub use decoder::{Alignment, State};
 pub use error::ModelError;
 pub use memory::{Memory, Tokens};
-pub use model::{Model, Vocabularies};
+pub use model::{Forward, Model, Vocabularies};
 pub use saved::{CONFIG, Prediction, Saved, WEIGHTS, write};
 pub use stepping::Stepping;
+pub use trace::{Forced, Piece, Trace, log_probabilities};

@@ -2,6 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use gatto_data::Padded;
+use gatto_data::random::mixed;
 use gatto_nn::recurrent::CellState;
 
 /// What is known of the source once it has been read.
@@ -13,16 +14,20 @@ pub struct Memory {
     pub mask: Tensor<2>,
     /// The context c: the last state of every layer.
     pub summary: Vec<CellState>,
+    /// A number for each row that depends on its source alone, whatever stands beside it.
+    pub identities: Vec<u64>,
 }
 
 impl Memory {
     /// The memory with only these rows, in this order.
-    pub fn select(&self, rows: Tensor<1, Int>) -> Self {
-        let select = |state: &CellState| state.map(|part| part.select(0, rows.clone()));
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let ids = row_ids(rows, &self.mask.device());
+        let select = |state: &CellState| state.map(|part| part.select(0, ids.clone()));
         Self {
-            states: self.states.clone().select(0, rows.clone()),
-            mask: self.mask.clone().select(0, rows.clone()),
+            states: self.states.clone().select(0, ids.clone()),
+            mask: self.mask.clone().select(0, ids.clone()),
             summary: self.summary.iter().map(select).collect(),
+            identities: rows.iter().filter_map(|&row| self.identities.get(row).copied()).collect(),
         }
     }
 
@@ -39,6 +44,8 @@ pub struct Tokens {
     pub ids: Tensor<2, Int>,
     /// 1 where a token exists, 0 on padding: [B, T].
     pub mask: Tensor<2>,
+    /// A number for each row that depends on its tokens alone.
+    pub identities: Vec<u64>,
 }
 
 impl Tokens {
@@ -55,20 +62,32 @@ impl Tokens {
     fn with_lengths(rows: &Padded, lengths: impl Iterator<Item = usize>, device: &Device) -> Self {
         let shape = [rows.rows, rows.width];
         let mut mask = vec![0.0f32; rows.rows * rows.width];
+        let mut identities = Vec::with_capacity(rows.rows);
         for (row, length) in lengths.enumerate() {
             mask[row * rows.width..][..length].fill(1.0);
+            let tokens = &rows.ids[row * rows.width..][..length];
+            identities.push(tokens.iter().fold(0, |sum, &token| mixed(sum, u64::from(token))));
         }
         Self {
             ids: ids(&rows.ids, shape, device),
             mask: Tensor::from_data(TensorData::new(mask, shape), device),
+            identities,
         }
     }
 
     /// One token per row.
     pub fn column(tokens: &[u32], device: &Device) -> Self {
         let shape = [tokens.len(), 1];
-        Self { ids: ids(tokens, shape, device), mask: Tensor::ones(shape, device) }
+        let identities = vec![0; tokens.len()]; // of no use behind the source
+        Self { ids: ids(tokens, shape, device), mask: Tensor::ones(shape, device), identities }
     }
+}
+
+/// Rows to select, as a tensor.
+pub(crate) fn row_ids(rows: &[usize], device: &Device) -> Tensor<1, Int> {
+    let count = rows.len();
+    let rows: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
+    Tensor::from_data(TensorData::new(rows, [count]), device)
 }
 
 fn ids(ids: &[u32], shape: [usize; 2], device: &Device) -> Tensor<2, Int> {

@@ -2,7 +2,7 @@
 
 use crate::bridge::{Bridge, Shore};
 use crate::config::{BridgeKind, DecoderConfig, EncoderConfig, Plan, Reader, SharingConfig};
-use crate::decoder::{Decoder, RecurrentDecoder, State};
+use crate::decoder::{Alignment, Decoder, Looking, RecurrentDecoder, State};
 use crate::encoder::{Encoder, RecurrentEncoder};
 use crate::memory::{Memory, Tokens};
 use crate::output::Output;
@@ -10,6 +10,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::Padded;
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
+use gatto_nn::attention::Choosing;
 use gatto_nn::recurrent::{Network, NetworkConfig, Reading};
 use gatto_nn::{Embedding, Initial, Noise};
 
@@ -27,6 +28,15 @@ impl Vocabularies {
     pub fn of(tokens: &TokenizerPair) -> Self {
         Self { source: tokens.source.size(), target: tokens.target.size() }
     }
+}
+
+/// What a pass over whole targets gave.
+#[derive(Clone, Debug)]
+pub struct Forward {
+    /// Scores at every target position: [B·T, V].
+    pub logits: Tensor<2>,
+    /// Where the decoder looked, if it has attention.
+    pub alignment: Option<Alignment>,
 }
 
 /// An encoder–decoder, or a decoder alone.
@@ -68,10 +78,24 @@ impl Model {
     /// Reads a batch of sources; a language model has nothing to read.
     pub fn encode(&self, source: &Padded, noise: &mut Noise) -> Option<Memory> {
         let encoder = self.encoder.as_ref()?;
+        Some(encoder.encode(&self.source_tokens(source), self.decoder.lend(), noise))
+    }
+
+    /// The vectors of a batch of source tokens [B, S, C]; a language model has none.
+    pub fn source_vectors(&self, source: &Padded) -> Option<Tensor<3>> {
+        let encoder = self.encoder.as_ref()?;
+        Some(encoder.embed(&Tokens::new(source, &self.device()), self.decoder.lend()))
+    }
+
+    /// [`Model::encode`] of vectors [B, S, C] in place of those of the tokens, without noise.
+    pub fn encode_vectors(&self, source: &Padded, vectors: Tensor<3>) -> Option<Memory> {
+        let source = self.source_tokens(source);
+        Some(self.encoder.as_ref()?.read(&source, vectors, self.decoder.lend(), &mut Noise::none()))
+    }
+
+    fn source_tokens(&self, source: &Padded) -> Tokens {
         let device = self.device();
-        let source =
-            if self.single { Tokens::without_end(source, &device) } else { Tokens::new(source, &device) };
-        Some(encoder.encode(&source, self.decoder.lend(), noise))
+        if self.single { Tokens::without_end(source, &device) } else { Tokens::new(source, &device) }
     }
 
     /// The decoder's state before the first token, for `batch` rows.
@@ -87,16 +111,36 @@ impl Model {
     /// One step: reads one token per row, gives scores [B, V] and the next state.
     pub fn step(&self, tokens: &[u32], state: State) -> (Tensor<2>, State) {
         let tokens = Tokens::column(tokens, &self.device());
-        let (features, state) = self.decoder.advance(&tokens, state, &mut Noise::none());
-        (self.decoder.project(features.squeeze_dim::<2>(1)), state)
+        let (written, state) = self.decoder.advance(&tokens, state, None, &mut Noise::none());
+        (self.decoder.project(written.features.squeeze_dim::<2>(1)), state)
     }
 
-    /// All steps at once, reading `inputs` whatever was written (teacher forcing): scores [B·T, V].
-    pub fn forward(&self, inputs: &Padded, memory: Option<&Memory>, noise: &mut Noise) -> Tensor<2> {
+    /// All steps at once, reading `inputs` whatever was written (teacher forcing). Where one position
+    /// of the source is chosen, it is drawn from the noise of a training step.
+    pub fn forward(&self, inputs: &Padded, memory: Option<&Memory>, noise: &mut Noise) -> Forward {
         let tokens = Tokens::new(inputs, &self.device());
         let state = self.start(memory, inputs.rows);
-        let (features, _) = self.decoder.advance(&tokens, state, noise); // [B, T, H]
-        self.decoder.project(features.flatten(0, 1)) // [B·T, V]
+        let choosing = noise.key().map(Choosing::Drawn);
+        let (written, _) = self.decoder.advance(&tokens, state, choosing, noise);
+        let logits = self.decoder.project(written.features.flatten(0, 1)); // [B·T, V]
+        Forward { logits, alignment: written.alignment }
+    }
+
+    /// [`Model::forward`] for every position that a hard focus could choose at each step: scores
+    /// [B·T·S, V] and log α [B·T, S]. Steps read what came before with the mean over all choices.
+    /// `None` if the model does not choose.
+    pub fn forward_everywhere(
+        &self,
+        inputs: &Padded,
+        memory: Option<&Memory>,
+        noise: &mut Noise,
+    ) -> Option<(Tensor<2>, Tensor<2>)> {
+        let tokens = Tokens::new(inputs, &self.device());
+        let state = self.start(memory, inputs.rows);
+        let (written, _) = self.decoder.advance(&tokens, state, Some(Choosing::Everything), noise);
+        let choice = written.alignment?.choice?;
+        let candidates = written.candidates?.flatten::<3>(0, 1); // [B·T, S, H]
+        Some((self.decoder.project(candidates.flatten(0, 1)), choice.log_weights.flatten(0, 1)))
     }
 
     /// What the decoder reads under teacher forcing: the target behind the first token, without its end.
@@ -174,21 +218,27 @@ fn recurrent_decoder(plan: &Plan, from: Option<Shore>, vocabulary: usize, initia
     let (cell, _, settings) = plan.decoder.parts();
     let embedding = settings.embedding.unwrap_or(settings.width);
     let kind = settings.bridge.unwrap_or(BridgeKind::FirstState);
-    let fed = from.as_ref().filter(|_| kind != BridgeKind::FirstState).map(|from| from.width);
+    let every_step = matches!(kind, BridgeKind::EveryStep | BridgeKind::Both);
+    let fed = from.as_ref().filter(|_| every_step).map(|from| from.width);
+    let looked_at = plan.attention.as_ref().zip(from.as_ref().map(|from| from.width));
+    let beside = looked_at.map_or(0, |(attention, states)| attention.beside_input(settings.width, states));
     let network = NetworkConfig {
         cell,
-        input: embedding + fed.unwrap_or(0),
+        input: embedding + fed.unwrap_or(0) + beside,
         width: settings.width,
         layers: settings.layers,
         bidirectional: false,
         dropout: settings.dropout,
     };
     let deviation = if plan.sharing.output { (embedding as f64).sqrt().recip() } else { 1.0 };
-    let bridge = from.filter(|_| kind != BridgeKind::EveryStep);
+    let first_state = matches!(kind, BridgeKind::FirstState | BridgeKind::Both);
+    let bridge = from.as_ref().filter(|_| first_state);
     Decoder::Recurrent(RecurrentDecoder {
         embedding: Embedding::new(vocabulary, embedding, deviation, initial),
         network: Network::new(&network, initial),
-        bridge: bridge.map(|from| Bridge::new(&from, &first_of(&plan.decoder), initial)),
+        bridge: bridge.map(|from| Bridge::new(from, &first_of(&plan.decoder), initial)),
+        attention: looked_at
+            .map(|(attention, states)| Looking::new(attention, settings.width, states, initial)),
         output: Output::new(settings.width, vocabulary, plan.sharing.output, initial),
         fed_at_every_step: fed.is_some(),
         dropout: settings.dropout,

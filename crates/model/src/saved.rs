@@ -4,7 +4,8 @@
 //! per side); all that training leaves beside them is not looked at here.
 
 use crate::config::{
-    self, Complaint, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
+    self, AttentionConfig, Complaint, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig,
+    Task,
 };
 use crate::error::ModelError;
 use crate::model::{Model, Vocabularies};
@@ -24,9 +25,9 @@ pub const CONFIG: &str = "config.toml";
 pub const WEIGHTS: &str = "model.safetensors";
 
 /// The most tokens of one source.
-const LONGEST_SOURCE: usize = 10_000;
+pub(crate) const LONGEST_SOURCE: usize = 10_000;
 /// The most source tokens that are computed together, padding included.
-const BATCH_TOKENS: usize = 32_768;
+pub(crate) const BATCH_TOKENS: usize = 32_768;
 
 /// The keys of a configuration that say what a model is; training has checked the others.
 #[derive(Debug, Deserialize)]
@@ -36,6 +37,7 @@ struct Described {
     tokens: TokensConfig,
     encoder: Option<EncoderConfig>,
     decoder: Option<DecoderConfig>,
+    attention: Option<AttentionConfig>,
     single: Option<SingleConfig>,
     #[serde(default)]
     sharing: SharingConfig,
@@ -50,6 +52,7 @@ impl Described {
             task: self.task,
             encoder: self.encoder.clone(),
             decoder: self.decoder.clone(),
+            attention: self.attention.clone(),
             single: self.single.clone(),
             sharing: self.sharing.clone(),
         };
@@ -121,12 +124,10 @@ impl Saved {
     /// What the model makes of each source, in order. Sources of similar length are computed
     /// together, at most `batch` at a time and fewer where they are long.
     pub fn predict<S: AsRef<str>>(&self, sources: &[S], batch: usize) -> Result<Vec<Prediction>, ModelError> {
-        let encoded: Vec<_> =
-            sources.iter().map(|source| (self.tokens.source.encode(source.as_ref()), Vec::new())).collect();
-        let limit = LONGEST_SOURCE;
-        if let Some(index) = encoded.iter().position(|(source, _)| source.len() > limit) {
-            return Err(ModelError::TooLong { index, count: encoded[index].0.len(), limit });
-        }
+        let encode = |(index, source): (usize, &S)| {
+            self.encode_source(index, source.as_ref()).map(|source| (source, Vec::new()))
+        };
+        let encoded = sources.iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()?;
         let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
         let mut found = Vec::with_capacity(sources.len());
         for batch in evaluation_batches(&encoded, &limits)? {

@@ -3,7 +3,6 @@
 use crate::decoder::State;
 use crate::memory::Memory;
 use crate::model::Model;
-use burn::tensor::{Int, Tensor, TensorData};
 use gatto_data::tokens::{END, PAD, SEPARATOR, START};
 use gatto_search::{Logits, Step};
 
@@ -36,9 +35,7 @@ impl Step for Stepping<'_> {
     }
 
     fn select(&self, state: State, rows: &[usize]) -> State {
-        let rows: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-        let count = rows.len();
-        state.select(Tensor::<1, Int>::from_data(TensorData::new(rows, [count]), &self.model.device()))
+        state.select(rows)
     }
 
     fn end(&self) -> u32 {

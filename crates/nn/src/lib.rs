@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod attention;
 mod embedding;
 mod flex;
 mod initial;

@@ -41,6 +41,22 @@ pub fn cross_entropy_plain(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     -(chosen * (1.0 - targets.smoothing) + mean * targets.smoothing) * weights
 }
 
+/// The loss of a mixture: −log Σ_i α_i p_i(y) for every row, where `logits` [N·S, V] are those of its S
+/// parts and `log_weights` [N, S] their log α. Smoothing acts on each part.
+pub fn mixture_cross_entropy(logits: Tensor<2>, log_weights: Tensor<2>, targets: &Targets) -> Tensor<1> {
+    let ([rows, parts], device) = (log_weights.dims(), log_weights.device());
+    let each = Targets {
+        ids: targets.ids.iter().flat_map(|&id| std::iter::repeat_n(id, parts)).collect(),
+        weights: vec![1.0; rows * parts],
+        smoothing: targets.smoothing,
+    };
+    let joint = log_weights - cross_entropy(logits, &each).reshape([rows, parts]); // [N, S]
+    let largest = joint.clone().max_dim(1).detach(); // [N, 1]
+    let sums = (joint - largest.clone()).exp().sum_dim(1).log() + largest; // [N, 1]
+    let weights = TensorData::new(targets.weights.clone(), [rows]);
+    -sums.squeeze_dim::<1>(1) * Tensor::from_data(weights, &device)
+}
+
 /// What the backward pass reads again.
 #[derive(Clone, Debug)]
 struct Kept {

@@ -25,6 +25,11 @@ impl Noise {
     pub fn seeded(key: u64) -> Self {
         Self { key: Some(key), drawn: 0 }
     }
+
+    /// The key of a training step; none at prediction.
+    pub fn key(&self) -> Option<u64> {
+        self.key
+    }
 }
 
 /// Drops elements of `x` at `rate` while training, and scales the others to keep the mean.

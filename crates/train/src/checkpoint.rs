@@ -38,6 +38,9 @@ pub struct RunState {
     pub seconds: f64,
     /// Loss and tokens since the last line of figures.
     pub pending: (f64, u64),
+    /// A mean of the loss per token that forgets: 19 parts of itself to one of an update's.
+    #[serde(default)]
+    pub average_loss: Option<f64>,
     /// Bytes of `metrics.jsonl` that belong to the run up to here.
     pub metrics_bytes: u64,
 }

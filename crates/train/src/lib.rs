@@ -9,6 +9,7 @@ pub mod checkpoint;
 pub mod config;
 pub mod corpora;
 mod error;
+mod hard;
 mod learning;
 mod optimiser;
 mod origin;
@@ -21,7 +22,7 @@ mod validation;
 
 pub use config::{Config, ConfigFile};
 pub use error::TrainError;
-pub use learning::{Gathered, gather};
+pub use learning::{Gathered, Lesson, gather};
 pub use optimiser::{Optimiser, add_gradients, global_norm};
 pub use origin::Origin;
 pub use run::{Ending, Outcome, RunOptions, run};

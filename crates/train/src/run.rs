@@ -4,7 +4,7 @@ use crate::checkpoint::{self, Checkpoint, Keep, RunState, failed};
 use crate::config::{Config, ConfigFile, Figure};
 use crate::corpora;
 use crate::error::TrainError;
-use crate::learning::gather;
+use crate::learning::{Lesson, gather};
 use crate::optimiser::{Optimiser, global_norm};
 use crate::origin::Origin;
 use crate::record::tensorboard::EventWriter;
@@ -287,7 +287,14 @@ impl<'a> Session<'a> {
                 self.note_left_out(left_out, recorder);
             }
         }
-        let gathered = gather(&model, &batches, config, step, mixed(self.config.seed, step));
+        let lesson = Lesson {
+            config,
+            attention: self.config.attention.as_ref(),
+            step,
+            key: mixed(self.config.seed, step),
+            average_loss: self.state.average_loss.unwrap_or_default(),
+        };
+        let gathered = gather(&model, &batches, &lesson);
         let learning_rate = self.state.schedule.learning_rate(config, step);
         let norm = global_norm(&gathered.gradients);
         if !gathered.loss.is_finite() || !norm.is_finite() {
@@ -303,6 +310,8 @@ impl<'a> Session<'a> {
         self.state.pending.0 += gathered.loss;
         self.state.pending.1 += gathered.tokens as u64;
         let loss = gathered.loss / gathered.tokens.max(1) as f64;
+        self.state.average_loss =
+            Some(self.state.average_loss.map_or(loss, |average| average + (loss - average) / 20.0));
         recorder.record(&Event::Stepped { step, loss, tokens_per_second: self.speed() });
         if step.is_multiple_of(config.log_every) || step == config.steps {
             self.log(norm, learning_rate, recorder)?;

@@ -60,7 +60,7 @@ impl Validation {
         let mut exact = ExactMatch::default();
         for batch in &self.batches {
             let learning = Learning::new(model, batch, &mut Noise::none());
-            let rows = cross_entropy(learning.logits.clone(), &learning.targets(0.0));
+            let rows = cross_entropy(learning.forward.logits.clone(), &learning.targets(0.0));
             loss += rows.try_into_vec_as::<f32>().unwrap_or_default().into_iter().map(f64::from).sum::<f64>();
             right += learning.right();
             count += batch.target.tokens();

@@ -9,7 +9,7 @@ use gatto_model::{DecoderConfig, EncoderConfig, Model, ModelConfig, SharingConfi
 use gatto_nn::Noise;
 use gatto_nn::loss::{Targets, cross_entropy, cross_entropy_plain};
 use gatto_train::config::{OptimiserKind, TrainConfig};
-use gatto_train::{Optimiser, gather, global_norm};
+use gatto_train::{Lesson, Optimiser, gather, global_norm};
 use serde_json::Value;
 use std::path::Path;
 
@@ -56,6 +56,7 @@ fn plan(golden: &Value) -> Plan {
         task: Task::Translate,
         encoder: Some(EncoderConfig::Gru(RecurrentEncoderConfig { width, embedding, ..Default::default() })),
         decoder: Some(DecoderConfig::Gru(RecurrentDecoderConfig { width, embedding, ..Default::default() })),
+        attention: None,
         single: None,
         sharing: SharingConfig::default(),
     };
@@ -124,7 +125,7 @@ fn a_small_model_agrees_in_scores_loss_and_every_gradient() {
     assert_eq!(inputs.ids, ids(&golden["target_input"]));
     let noise = &mut Noise::none();
     let memory = model.encode(&batch.source, noise);
-    let logits = model.forward(&inputs, memory.as_ref(), noise); // [B·T, V]
+    let logits = model.forward(&inputs, memory.as_ref(), noise).logits; // [B·T, V]
     let vocabulary = logits.dims()[1];
     let mut logits = values(logits);
     for (row, &length) in batch.target.lengths.iter().enumerate() {
@@ -133,7 +134,7 @@ fn a_small_model_agrees_in_scores_loss_and_every_gradient() {
     }
     assert_close("logits", &logits, &floats(&golden["logits"]), 1e-5);
 
-    let gathered = gather(&model, std::slice::from_ref(&batch), &config, 1, 1);
+    let gathered = gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, 1, 1));
     assert_eq!(gathered.tokens, batch.target.tokens());
     let loss = gathered.loss / gathered.tokens as f64;
     assert!((loss - float(&golden["loss"])).abs() < 1e-5, "{loss}");
@@ -149,7 +150,7 @@ fn ten_steps_of_adam_have_the_same_losses() {
     let Small { golden, mut model, batch, config } = Small::new();
     let mut optimiser = Optimiser::default();
     for (step, expected) in (1..).zip(golden["losses"].as_array().expect("losses")) {
-        let gathered = gather(&model, std::slice::from_ref(&batch), &config, step, 1);
+        let gathered = gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, step, 1));
         let loss = gathered.loss / gathered.tokens as f64;
         assert!((loss - float(expected)).abs() < 1e-4, "step {step}: {loss} and not {expected}");
         let norm = global_norm(&gathered.gradients);
@@ -215,7 +216,7 @@ fn the_global_norm_and_clipping_agree() {
 
     // The gradient as the optimiser takes it: what a step of plain descent, of size 1, moves.
     let Small { model, batch, config, .. } = Small::new();
-    let gathered = gather(&model, std::slice::from_ref(&batch), &config, 1, 1);
+    let gathered = gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, 1, 1));
     let norm = global_norm(&gathered.gradients);
     let before = weights::collect(&model);
     for clip in [0.0, norm / 3.0, norm * 3.0] {

@@ -7,7 +7,7 @@ use gatto_model::weights::{self, Weight, Weights};
 use gatto_model::{Model, Saved, Vocabularies, WEIGHTS};
 use gatto_train::checkpoint::{self, Checkpoint};
 use gatto_train::config::TrainConfig;
-use gatto_train::{ConfigFile, Ending, Outcome, RunOptions, TrainError, gather, run};
+use gatto_train::{ConfigFile, Ending, Lesson, Outcome, RunOptions, TrainError, gather, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -113,6 +113,10 @@ mod every_variant {
         format!("{}\n[sharing]\n{lines}", alike(cell, ""))
     }
 
+    fn looking(cell: &str, lines: &str) -> String {
+        format!("{}\n[attention]\n{lines}", alike(cell, ""))
+    }
+
     /// A cell beside the next of the list.
     fn mixed(cell: &str) -> String {
         let place = CELLS.iter().position(|other| *other == cell).unwrap_or(0);
@@ -146,6 +150,18 @@ mod every_variant {
         single: |cell| format!("[single.{cell}]\n{WIDTH}"),
         mixed_widths: |cell| pair(cell, "width = 32\nembedding = 16", "width = 48\nembedding = 24"),
         mixed_cells: mixed,
+        asked_by_the_previous_state: |cell| looking(cell, "query = \"previous\""),
+        asked_by_the_current_state: |cell| looking(cell, "query = \"current\""),
+        fed_and_covered: |cell| looking(cell, "feed = true\ncoverage = true"),
+        location: |cell| looking(cell, "score = \"location\"\nmax_positions = 20"),
+        general: |cell| looking(cell, "score = \"general\""),
+        dot: |cell| looking(cell, "score = \"dot\""),
+        scaled_dot: |cell| looking(cell, "score = \"scaled-dot\""),
+        cosine: |cell| looking(cell, "score = \"cosine\""),
+        local: |cell| looking(cell, "focus = \"local\"\nwindow = 2"),
+        local_monotone: |cell| looking(cell, "focus = \"local\"\naligned = \"monotone\""),
+        hard: |cell| looking(cell, "focus = \"hard\"\nmarginal_steps = 150"),
+        hard_with_a_learned_baseline: |cell| looking(cell, "focus = \"hard\"\nbaseline = \"learned\""),
     }
 }
 
@@ -230,7 +246,7 @@ fn three_small_batches_make_the_gradient_of_one_large() {
     let gathered = |size: usize| {
         let batches = evaluation_batches(&encoded, &Limits::examples(size)).expect("batches");
         let config = TrainConfig { label_smoothing: 0.1, ..Default::default() };
-        (batches.len(), gather(&model, &batches, &config, 1, 1))
+        (batches.len(), gather(&model, &batches, &Lesson::new(&config, 1, 1)))
     };
     let ((one, large), (three, small)) = (gathered(32), gathered(11));
     assert_eq!((one, three), (1, 3));

@@ -145,6 +145,21 @@ impl Tokenizer {
         }
     }
 
+    /// For each of some tokens the word of their text (see [`Tokenizer::decode`]) that it is a piece of;
+    /// white space belongs to the word behind it. `None` for what is in no word.
+    pub fn words_of(&self, ids: &[u32]) -> Vec<Option<usize>> {
+        if let Engine::Word(_) = self.engine {
+            return (0..ids.len()).map(Some).collect(); // an unknown word is one, too
+        }
+        let mut end = 0;
+        let spans = ids.iter().map(|id| {
+            let start = end;
+            end += self.bytes.get(*id as usize).map_or(0, Vec::len);
+            start..end
+        });
+        words::holding(&self.decode(ids), spans)
+    }
+
     /// A token for the eye: `▁` for a space, `<0xE2>` for a byte that is no character by itself.
     pub fn token(&self, id: u32) -> &str {
         self.shown.get(id as usize).map_or(SPECIALS[UNKNOWN as usize], String::as_str)

@@ -1,10 +1,13 @@
 //! `gatto demo`
 
+use super::look::in_terminal;
 use super::new::recipe;
 use crate::cli::Demo;
 use anyhow::{Context, Result};
 use gatto::Device;
-use gatto::data::{Example, Part};
+use gatto::data::{Example, Part, files};
+use gatto::inspect::heatmap::html;
+use gatto::inspect::look;
 use gatto::metrics::ExactMatch;
 use gatto::model::Saved;
 use gatto::train::{ConfigFile, Ending, RunOptions, corpora, run as train};
@@ -16,6 +19,8 @@ const FAVOURITE: &str = "the cat is on the table";
 /// Held-out sentences that are translated, and how many of them are shown.
 const HELD_OUT: usize = 1000;
 const SHOWN: usize = 8;
+/// The alignment of the favourite, in the run directory.
+const PAGE: &str = "alignment.html";
 
 pub(crate) fn run(arguments: Demo) -> Result<()> {
     let directory = arguments.out.unwrap_or_else(free_directory);
@@ -67,11 +72,20 @@ fn show(file: &ConfigFile, directory: &Path, device: &Device) -> Result<()> {
     let found =
         ExactMatch::of(outputs.iter().map(String::as_str).zip(examples.iter().map(|e| e.target.as_str())));
     writeln!(out, "exactly right: {:.1} % of {} held-out sentences\n", found.share() * 100.0, found.total)?;
-    let favourite = super::predict_all(&saved, &[FAVOURITE], 1)?;
-    writeln!(out, "{FAVOURITE} → {}", favourite.concat())?;
+    let favourite = saved.predict(&[FAVOURITE], 1)?.pop().context("there is no prediction")?;
+    let title = format!("{FAVOURITE} → {}", favourite.text);
+    let pair = (saved.tokens.source.encode(FAVOURITE), favourite.hypothesis.tokens);
+    let trace = saved.trace(&[pair], 1)?.pop().context("there is no trace")?;
+    let picture = look::heatmap(&title, &trace)?;
+    writeln!(out, "{}", in_terminal(&picture))?;
+    let page = directory.join(PAGE);
+    let page_text = html(&[picture]);
+    files::replace(&page, |out| out.write_all(page_text.as_bytes()))?;
     writeln!(
         out,
-        "\nthe model is in {0}; try: echo \"the dog sees the cat\" | gatto predict {0}",
+        "where it looked, to open in a browser: {}\n\
+         the model is in {1}; try: echo \"the dog sees the cat\" | gatto predict {1}",
+        page.display(),
         directory.display()
     )?;
     Ok(())

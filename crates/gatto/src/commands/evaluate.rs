@@ -1,12 +1,13 @@
 //! `gatto evaluate`
 
+use super::sources::{examples, too_long, with_alignments};
 use crate::cli::Evaluate;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use gatto::Device;
-use gatto::data::{Corpus, Example, FileCorpus, Part, words};
-use gatto::metrics::{ExactMatch, by_length};
-use gatto::model::{CONFIG, Saved, Task};
-use gatto::train::{ConfigFile, Origin, corpora};
+use gatto::data::{Example, Link, words};
+use gatto::inspect::look;
+use gatto::metrics::{Alignment, AlignmentErrorRate, ExactMatch, by_length};
+use gatto::model::{Saved, Task};
 use std::io::Write;
 use std::ops::RangeInclusive;
 
@@ -25,7 +26,10 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
     if saved.task == Task::LanguageModel {
         bail!("{}: is a language model; its figures are in metrics.jsonl", arguments.model.display());
     }
-    let examples = examples(arguments)?;
+    let mut examples = examples(&arguments.held, &arguments.model, OF_A_BUILTIN_TASK)?;
+    if let Some(path) = &arguments.alignments {
+        examples = with_alignments(examples, path)?;
+    }
     let sources: Vec<&str> = examples.iter().map(|example| example.source.as_str()).collect();
     let outputs = super::predict_all(&saved, &sources, arguments.batch as usize)?;
     let references: Vec<String> =
@@ -37,6 +41,7 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
         lengths.zip(pairs()).map(|(length, (output, reference))| (length, output, reference)),
         &GROUPS,
     );
+    let alignment = alignment_error_rate(&saved, &examples, arguments)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let groups: Vec<_> = groups
@@ -46,7 +51,14 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
                 serde_json::json!({ "from": group.start(), "to": most, "examples": found.total, "exact_match": found.share() })
             })
             .collect();
-        let report = serde_json::json!({ "examples": whole.total, "exact_match": whole.share(), "by_source_length": groups });
+        let mut report = serde_json::json!({
+            "examples": whole.total, "exact_match": whole.share(), "by_source_length": groups,
+        });
+        if let Some(found) = alignment {
+            report["alignment"] = serde_json::json!({
+                "error_rate": found.rate(), "precision": found.precision(), "recall": found.recall(),
+            });
+        }
         writeln!(out, "{report}")?;
         return Ok(());
     }
@@ -65,35 +77,44 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
             found.total
         )?;
     }
+    if let Some(found) = alignment {
+        let [rate, precision, recall] = [found.rate(), found.precision(), found.recall()]
+            .map(|figure| figure.map_or_else(|| "none".to_owned(), |figure| format!("{figure:.3}")));
+        writeln!(out, "alignment error rate  {rate}  (precision {precision}, recall {recall})")?;
+    }
+    let wrong = sources.iter().zip(pairs()).filter(|(_, (output, reference))| output != reference);
+    for (source, (output, reference)) in wrong.take(arguments.wrong) {
+        writeln!(out, "✗ {source} → {output}\n    should be: {reference}")?;
+    }
     Ok(())
 }
 
-fn examples(arguments: &Evaluate) -> Result<Vec<Example>> {
-    let mut most = arguments.examples;
-    let mut corpus: Box<dyn Corpus> = match (&arguments.source, &arguments.target) {
-        (Some(source), Some(target)) => Box::new(FileCorpus::parallel(source, target, false)?),
-        _ => {
-            let path = arguments.model.join(CONFIG);
-            let file = ConfigFile::read(&path, &[])?;
-            let base = Origin::load(&arguments.model).map_or(file.base, |origin| origin.base);
-            if file.config.data.builtin.is_some() {
-                most.get_or_insert(OF_A_BUILTIN_TASK);
-            }
-            let corpus = corpora::open(&file.config, &base, Part::Test)?;
-            corpus.with_context(|| {
-                format!("{}: names no test data\n  hint: give --source FILE --target FILE", path.display())
-            })?
+/// How far the words that a model looks at are those that belong together, on the examples whose
+/// alignment is known. The right target is forced through the model, so that both speak of the same words.
+fn alignment_error_rate(
+    saved: &Saved,
+    examples: &[Example],
+    arguments: &Evaluate,
+) -> Result<Option<AlignmentErrorRate>> {
+    let gold: Vec<(&Example, &Vec<Link>)> = examples
+        .iter()
+        .filter_map(|example| example.alignment.as_ref().map(|links| (example, links)))
+        .collect();
+    if saved.plan.attention.is_none() || gold.is_empty() {
+        return Ok(None);
+    }
+    let pairs = gold.iter().enumerate().map(|(index, (example, _))| {
+        let place = |index| format!("example {}", index + 1);
+        let source = saved.encode_source(index, &example.source).map_err(|error| too_long(error, place))?;
+        Ok((source, saved.tokens.target.encode(&example.target)))
+    });
+    let pairs = pairs.collect::<Result<Vec<_>>>()?;
+    let mut found = AlignmentErrorRate::default();
+    for (trace, (_, links)) in saved.trace(&pairs, arguments.batch as usize)?.iter().zip(&gold) {
+        let gold: Alignment = links.iter().map(|link| (link.source, link.target)).collect();
+        if let Some(links) = look::links(trace, arguments.links.link_share) {
+            found.count(&links, &gold.into());
         }
-    };
-    let mut examples = Vec::new();
-    while most.is_none_or(|most| (examples.len() as u64) < most)
-        && let Some(example) = corpus.next()?
-    {
-        examples.push(example);
     }
-    if corpus.skipped() > 0 {
-        writeln!(std::io::stderr(), "note: {} bad lines are passed over", corpus.skipped()).ok();
-    }
-    anyhow::ensure!(!examples.is_empty(), "there is no example to evaluate on");
-    Ok(examples)
+    Ok(Some(found))
 }

@@ -4,7 +4,7 @@ use crate::cli::Info;
 use anyhow::Result;
 use gatto::Device;
 use gatto::model::config::{Plan, Reader};
-use gatto::model::{BridgeKind, Saved, weights};
+use gatto::model::{AttentionConfig, BridgeKind, Saved, weights};
 use std::io::Write;
 
 pub(crate) fn run(arguments: Info) -> Result<()> {
@@ -69,13 +69,34 @@ fn architecture(plan: &Plan) -> String {
                 BridgeKind::FirstState => "as first state",
                 BridgeKind::EveryStep => "at every step",
                 BridgeKind::Both => "as first state and at every step",
+                BridgeKind::AttentionOnly => "by attention alone",
             };
             let shared = if plan.sharing.encoder_decoder { ", shared parameters" } else { "" };
+            let attention = plan.attention.as_ref().map(|attention| format!(", {}", looking(attention)));
             format!(
-                "encoder: {name} {}{}{direction} → context {bridge} → decoder: {decoder}{shared}",
+                "encoder: {name} {}{}{direction} → context {bridge}{} → decoder: {decoder}{shared}",
                 reading.width,
-                layers(reading.layers)
+                layers(reading.layers),
+                attention.unwrap_or_default()
             )
         }
     }
+}
+
+/// An attention in a few words.
+fn looking(attention: &AttentionConfig) -> String {
+    // The names are those of the configuration.
+    let name = |value: serde_json::Result<serde_json::Value>| match value {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    };
+    let [score, focus, query] = [
+        serde_json::to_value(attention.score),
+        serde_json::to_value(attention.focus),
+        serde_json::to_value(attention.query),
+    ]
+    .map(name);
+    let fed = if attention.feed { ", fed to the next step" } else { "" };
+    let coverage = if attention.coverage { ", with coverage" } else { "" };
+    format!("{focus} {score} attention asked by the {query} state{fed}{coverage}")
 }

@@ -3,16 +3,19 @@
 mod completions;
 mod demo;
 mod evaluate;
+mod explain_report;
 mod info;
+mod look;
 mod man;
 mod new;
 mod predict;
+mod sources;
 mod train;
 
 use crate::cli::{Command, Compute};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use gatto::Device;
-use gatto::model::{ModelError, Saved};
+use gatto::model::Saved;
 use gatto::train::record::{Plain, Recorder, Terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
@@ -27,6 +30,8 @@ pub(crate) fn run(command: Command) -> Result<()> {
         Command::Train(arguments) => train::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
         Command::Evaluate(arguments) => evaluate::run(arguments),
+        Command::Look(arguments) => look::run(arguments),
+        Command::ExplainReport(arguments) => explain_report::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
@@ -55,22 +60,12 @@ fn predict_all(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<Stri
     let mut outputs = Vec::with_capacity(sources.len());
     for chunk in sources.chunks(batch * 16) {
         let place = |index| format!("example {}", outputs.len() + index + 1);
-        let predictions = saved.predict(chunk, batch).map_err(|error| placed(error, place))?;
+        let predictions = saved.predict(chunk, batch).map_err(|error| sources::too_long(error, place))?;
         outputs.extend(predictions.into_iter().map(|prediction| prediction.text));
         bar.inc(chunk.len() as u64);
     }
     bar.finish_and_clear();
     Ok(outputs)
-}
-
-/// The error of a prediction, with a source named by its place in the whole input.
-fn placed(error: ModelError, place: impl Fn(usize) -> String) -> anyhow::Error {
-    match error {
-        ModelError::TooLong { index, count, limit } => {
-            anyhow!("{}: has {count} tokens; at most {limit} can be read at once: split it", place(index))
-        }
-        other => other.into(),
-    }
 }
 
 /// A flag that Ctrl-C sets; pressed again, it ends the process at once.

@@ -31,6 +31,11 @@ const RECIPES: &[Recipe] = recipes![
     "language-model",
     "pretrained",
     "scheduled-sampling",
+    "attention",
+    "attention-fed",
+    "attention-local",
+    "attention-hard",
+    "attention-dates",
 ];
 
 impl Recipe {

@@ -1,10 +1,12 @@
 //! `gatto predict`
 
-use crate::cli::Predict;
+use super::sources::{require_attention, too_long};
+use crate::cli::{AlignmentForm, Predict};
 use crate::lines::{Lines, write_output};
 use anyhow::{Result, bail};
 use gatto::Device;
-use gatto::model::{Prediction, Saved, Task};
+use gatto::inspect::look;
+use gatto::model::{Forced, Prediction, Saved, Task, Trace};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -25,6 +27,9 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
             arguments.model.display()
         );
     }
+    if arguments.alignment.is_some() {
+        require_attention(&saved, &arguments.model, false)?;
+    }
     if let Some(length) = arguments.max_length {
         saved.search.max_length = length as usize;
     }
@@ -36,12 +41,18 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
         for sources in lines.chunks(batch * BATCHES_AT_ONCE) {
             let sources = sources?;
             let place = |index| format!("{name}, line {}", before + index + 1);
-            let predictions = saved.predict(&sources, batch).map_err(|error| super::placed(error, place))?;
+            let predictions = saved.predict(&sources, batch).map_err(|error| too_long(error, place))?;
+            let mut traces = looked(&saved, &sources, &predictions, arguments)?.into_iter();
             for (source, prediction) in sources.iter().zip(predictions) {
-                if arguments.json {
-                    writeln!(out, "{}", as_json(&saved, source, &prediction))?;
-                } else {
-                    writeln!(out, "{}", one_line(&prediction.text))?;
+                let (trace, share) = (traces.next(), arguments.links.link_share);
+                match (arguments.json, arguments.alignment, trace) {
+                    (true, _, trace) => {
+                        writeln!(out, "{}", as_json(&saved, source, &prediction, trace.as_ref(), share))?;
+                    }
+                    (false, Some(form), Some(trace)) => {
+                        writeln!(out, "{} ||| {}", one_line(&prediction.text), aligned(&trace, form, share))?;
+                    }
+                    _ => writeln!(out, "{}", one_line(&prediction.text))?,
                 }
             }
             out.flush()?;
@@ -51,6 +62,38 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
         progress.finish_and_clear();
         Ok(())
     })
+}
+
+/// Where the model looked while it wrote, if someone wants to know and it looked anywhere.
+fn looked(
+    saved: &Saved,
+    sources: &[String],
+    predictions: &[Prediction],
+    arguments: &Predict,
+) -> Result<Vec<Trace>> {
+    let wanted = arguments.json || arguments.alignment.is_some();
+    if !wanted || saved.plan.attention.is_none() {
+        return Ok(Vec::new());
+    }
+    let pair = |(source, prediction): (&String, &Prediction)| {
+        (saved.tokens.source.encode(source), prediction.hypothesis.tokens.clone())
+    };
+    let pairs: Vec<Forced> = sources.iter().zip(predictions).map(pair).collect();
+    Ok(saved.trace(&pairs, arguments.batch as usize)?)
+}
+
+/// Which words belong together, as text.
+fn aligned(trace: &Trace, form: AlignmentForm, share: f32) -> String {
+    match form {
+        AlignmentForm::Links => look::links(trace, share).unwrap_or_default().to_string(),
+        AlignmentForm::Soft => {
+            let row = |weights: Vec<f32>| {
+                weights.iter().map(|weight| format!("{weight:.4}")).collect::<Vec<_>>().join(",")
+            };
+            let rows = look::word_weights(trace).unwrap_or_default().into_iter().map(row);
+            rows.collect::<Vec<_>>().join(" ")
+        }
+    }
 }
 
 /// Lines done so far, once it takes more than two seconds and output does not go to the terminal anyway.
@@ -87,15 +130,29 @@ fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-fn as_json(saved: &Saved, source: &str, prediction: &Prediction) -> serde_json::Value {
+fn as_json(
+    saved: &Saved,
+    source: &str,
+    prediction: &Prediction,
+    trace: Option<&Trace>,
+    share: f32,
+) -> serde_json::Value {
     let hypothesis = &prediction.hypothesis;
     let tokens: Vec<&str> = hypothesis.tokens.iter().map(|&id| saved.tokens.target.token(id)).collect();
-    serde_json::json!({
+    let mut object = serde_json::json!({
         "source": source,
         "text": prediction.text,
         "tokens": tokens,
         "log_probabilities": hypothesis.log_probabilities,
         "score": hypothesis.score(),
         "finished": hypothesis.finished,
-    })
+    });
+    if let Some(trace) = trace {
+        let tokens: Vec<&str> = trace.source.iter().map(|piece| piece.text.as_str()).collect();
+        let links = look::links(trace, share).unwrap_or_default();
+        object["source_tokens"] = serde_json::json!(tokens);
+        object["weights"] = serde_json::json!(trace.weights);
+        object["links"] = serde_json::json!(links.iter().collect::<Vec<_>>());
+    }
+    object
 }

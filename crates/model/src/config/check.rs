@@ -2,7 +2,9 @@
 
 use gatto_nn::recurrent::Cell;
 
-use super::{BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task};
+use super::{
+    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
+};
 
 /// What is wrong with a configuration: the key, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +23,7 @@ impl Complaint {
 }
 
 /// Refuses a number outside its range.
-fn within(key: String, value: usize, most: usize) -> Result<(), Complaint> {
+pub(super) fn within(key: String, value: usize, most: usize) -> Result<(), Complaint> {
     match value {
         0 => Err(Complaint::new(key, format!("is 0; write a number from 1 to {most}"))),
         _ if value > most => Err(Complaint::new(key, format!("is {value}; write a number from 1 to {most}"))),
@@ -29,14 +31,14 @@ fn within(key: String, value: usize, most: usize) -> Result<(), Complaint> {
     }
 }
 
-fn rate(key: String, value: f64) -> Result<(), Complaint> {
+pub(super) fn rate(key: String, value: f64) -> Result<(), Complaint> {
     if (0.0..1.0).contains(&value) {
         return Ok(());
     }
     Err(Complaint::new(key, format!("is {value}; write a share from 0 to below 1, such as 0.2")))
 }
 
-const WIDEST: usize = 16_384;
+pub(super) const WIDEST: usize = 16_384;
 const DEEPEST: usize = 64;
 /// The most parameters of the recurrent layers of one network: 8 GiB of them.
 const MOST_PARAMETERS: u64 = 1 << 31;
@@ -86,6 +88,8 @@ pub struct Plan {
     pub reader: Reader,
     /// What writes the target.
     pub decoder: DecoderConfig,
+    /// How the decoder looks back at the source.
+    pub attention: Option<AttentionConfig>,
     /// Which parameters do double duty.
     pub sharing: SharingConfig,
 }
@@ -125,7 +129,7 @@ impl ModelConfig {
                 (Reader::Encoder(encoder.clone()), self.the_decoder()?.clone())
             }
         };
-        Ok(Plan { reader, decoder, sharing: self.sharing.clone() })
+        Ok(Plan { reader, decoder, attention: self.attention.clone(), sharing: self.sharing.clone() })
     }
 
     fn the_encoder(&self) -> Result<&EncoderConfig, Complaint> {
@@ -148,6 +152,10 @@ impl ModelConfig {
             let key = if self.encoder.is_some() { "encoder" } else { "decoder" };
             return Err(Complaint::new(key, "stands beside [single], which is both; remove one of them"));
         }
+        self.refuse_attention(
+            "needs an encoder and a decoder, and [single] is one network without either; remove it, or \
+             write [encoder.lstm] and [decoder.lstm] in its place",
+        )?;
         let (decoder, name) = single.as_decoder();
         let (cell, _, settings) = decoder.parts();
         let at = format!("single.{name}");
@@ -180,6 +188,7 @@ impl ModelConfig {
                 "has nothing to read in a language model; remove it, or write `task = \"translate\"`",
             ));
         }
+        self.refuse_attention("has no source to look at in a language model; remove it")?;
         let (at, settings) = self.check_decoder()?;
         if settings.bridge.is_some() {
             return Err(Complaint::new(
@@ -260,6 +269,7 @@ impl ModelConfig {
                 ));
             }
         }
+        self.check_attention(&at, writing.bridge)?;
         self.check_output(&at, writing.width, writing.embedding)
     }
 

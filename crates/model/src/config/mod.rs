@@ -6,12 +6,14 @@
 //!
 //! [decoder.lstm]
 //! width = 512
-//! bridge = "first-state"    # first-state every-step both
+//! bridge = "first-state"    # first-state every-step both attention-only
 //! ```
 
+mod attention;
 mod check;
 mod read;
 
+pub use attention::{AlignedKind, AttentionConfig, BaselineKind, FocusKind, QueryKind};
 pub use check::{Complaint, Plan, Reader};
 pub use read::{ConfigError, read, read_text};
 
@@ -37,6 +39,8 @@ pub struct ModelConfig {
     pub encoder: Option<EncoderConfig>,
     /// What writes the target.
     pub decoder: Option<DecoderConfig>,
+    /// How the decoder looks back at the source.
+    pub attention: Option<AttentionConfig>,
     /// One recurrent network for both sides, in place of encoder and decoder.
     pub single: Option<SingleConfig>,
     /// Which parameters do double duty.
@@ -123,6 +127,8 @@ pub enum BridgeKind {
     EveryStep,
     /// As both.
     Both,
+    /// Not at all: the decoder starts from zeros and knows the source by attention alone.
+    AttentionOnly,
 }
 
 /// `[single.…]`: one recurrent network that reads source, separator and target as one sequence.

@@ -1,13 +1,16 @@
 //! What writes the target. A new decoder is a file here and a line in the list.
 
+mod looking;
 mod recurrent;
 
+pub(crate) use looking::Looking;
 pub(crate) use recurrent::{Lent, RecurrentDecoder, RecurrentState};
 
 use crate::memory::{Memory, Tokens};
 use burn::module::Module;
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Device, Tensor};
 use gatto_nn::Noise;
+use gatto_nn::attention::{Choice, Choosing};
 
 /// The list of decoders.
 #[derive(Module, Debug)]
@@ -25,9 +28,46 @@ enum Kind {
     Recurrent(RecurrentState),
 }
 
+/// Where a decoder looked at each of its steps.
+#[derive(Clone, Debug)]
+pub struct Alignment {
+    /// The weights α: [B, T, positions].
+    pub weights: Tensor<3>,
+    /// Of a focus that chooses one position.
+    pub choice: Option<Choice>,
+}
+
+impl Alignment {
+    /// One after the other along T.
+    fn joined(parts: Vec<Self>) -> Option<Self> {
+        let weights = Tensor::cat(parts.iter().map(|part| part.weights.clone()).collect(), 1);
+        let choices: Option<Vec<Choice>> = parts.into_iter().map(|part| part.choice).collect();
+        let choice = choices.map(|choices| Choice {
+            log_weights: Tensor::cat(choices.iter().map(|choice| choice.log_weights.clone()).collect(), 1),
+            baseline: choices
+                .into_iter()
+                .map(|choice| choice.baseline)
+                .collect::<Option<Vec<_>>>()
+                .map(|baselines| Tensor::cat(baselines, 1)),
+        });
+        Some(Self { weights, choice })
+    }
+}
+
+/// What some steps of a decoder made.
+pub(crate) struct Written {
+    /// What the output layer reads: [B, T, width].
+    pub(crate) features: Tensor<3>,
+    /// Where it looked.
+    pub(crate) alignment: Option<Alignment>,
+    /// The features had it looked at one position alone, for each: [B, T, positions, width]. Only
+    /// where [`Choosing::Everything`] was asked for.
+    pub(crate) candidates: Option<Tensor<4>>,
+}
+
 impl State {
     /// The state with only these rows, in this order; a row may be taken more than once.
-    pub fn select(&self, rows: Tensor<1, Int>) -> Self {
+    pub fn select(&self, rows: &[usize]) -> Self {
         match &self.0 {
             Kind::Recurrent(state) => Self(Kind::Recurrent(state.select(rows))),
         }
@@ -42,14 +82,20 @@ impl Decoder {
         }
     }
 
-    /// Reads tokens [B, T] after those that made `state`: features for the output layer
-    /// [B, T, width], and the state behind the last token. A step is this with T = 1, teacher
-    /// forcing with the whole target.
-    pub(crate) fn advance(&self, tokens: &Tokens, state: State, noise: &mut Noise) -> (Tensor<3>, State) {
+    /// Reads tokens [B, T] after those that made `state`: what it makes of them, and the state behind
+    /// the last token. A step is this with T = 1, teacher forcing with the whole target. `choosing`
+    /// is for a focus that looks at one position; if not given, it does as at prediction.
+    pub(crate) fn advance(
+        &self,
+        tokens: &Tokens,
+        state: State,
+        choosing: Option<Choosing>,
+        noise: &mut Noise,
+    ) -> (Written, State) {
         match (self, state.0) {
             (Self::Recurrent(decoder), Kind::Recurrent(state)) => {
-                let (features, state) = decoder.advance(tokens, state, noise);
-                (features, State(Kind::Recurrent(state)))
+                let (written, state) = decoder.advance(tokens, state, choosing, noise);
+                (written, State(Kind::Recurrent(state)))
             }
         }
     }

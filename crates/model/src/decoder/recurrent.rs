@@ -1,11 +1,18 @@
-//! The recurrent decoder: s_i = f(s_{i−1}, y_{i−1}) or f(c, s_{i−1}, y_{i−1}), p(y_i) = softmax(W s_i + b).
+//! The recurrent decoder: s_t = f(s_{t−1}, y_{t−1}), p(y_t) = softmax(W s_t + b).
+//!
+//! The context c of the whole source may stand beside every input. With attention each step has a
+//! context c_t of its own: asked for by s_{t−1} it enters the cell, asked for by s_t it does not; either
+//! way h̃_t = tanh(W_c [c_t; s_t] + b_c) is what the output layer sees, and may be fed to the next step.
 
+use super::looking::{Looking, LookingState};
+use super::{Alignment, Written};
 use crate::bridge::Bridge;
-use crate::memory::{Memory, Tokens};
+use crate::memory::{Memory, Tokens, row_ids};
 use crate::output::Output;
 use burn::module::Module;
-use burn::tensor::{Device, Int, Tensor};
-use gatto_nn::recurrent::{CellState, Network, Reading};
+use burn::tensor::{Device, Tensor};
+use gatto_nn::attention::Choosing;
+use gatto_nn::recurrent::{CellState, Network, NetworkOutput, Reading};
 use gatto_nn::{Embedding, Noise, dropout};
 
 /// Token vectors, recurrent layers, and the output layer.
@@ -15,6 +22,8 @@ pub(crate) struct RecurrentDecoder {
     pub(crate) network: Network,
     /// How the context becomes the first state; without one it starts from zeros.
     pub(crate) bridge: Option<Bridge>,
+    /// How it looks back at the source.
+    pub(crate) attention: Option<Looking>,
     pub(crate) output: Output,
     /// Whether the context stands beside every input.
     #[module(skip)]
@@ -37,14 +46,18 @@ pub(crate) struct RecurrentState {
     layers: Vec<CellState>,
     /// The context c [B, width], where it is fed at every step.
     context: Option<Tensor<2>>,
+    looking: Option<LookingState>,
 }
 
 impl RecurrentState {
-    pub(crate) fn select(&self, rows: Tensor<1, Int>) -> Self {
-        let select = |part: Tensor<2>| part.select(0, rows.clone());
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let Some(first) = self.layers.first() else { return self.clone() };
+        let ids = row_ids(rows, &first.hidden.device());
+        let select = |part: Tensor<2>| part.select(0, ids.clone());
         Self {
             layers: self.layers.iter().map(|state| state.map(select)).collect(),
             context: self.context.clone().map(select),
+            looking: self.looking.as_ref().map(|looking| looking.select(rows)),
         }
     }
 }
@@ -57,25 +70,114 @@ impl RecurrentDecoder {
             _ => zeros(),
         };
         let context = memory.filter(|_| self.fed_at_every_step).and_then(Memory::context);
-        RecurrentState { layers, context }
+        let looking = self.attention.as_ref().zip(memory).map(|(looking, memory)| looking.start(memory));
+        RecurrentState { layers, context, looking }
     }
 
     pub(crate) fn advance(
         &self,
         tokens: &Tokens,
         state: RecurrentState,
+        choosing: Option<Choosing>,
         noise: &mut Noise,
-    ) -> (Tensor<3>, RecurrentState) {
+    ) -> (Written, RecurrentState) {
         let [_, time] = tokens.ids.dims();
+        let RecurrentState { layers, context, looking } = state;
         let mut input = dropout(self.embedding.forward(tokens.ids.clone()), self.dropout, noise); // [B, T, C]
-        if let Some(context) = &state.context {
+        if let Some(context) = &context {
             let repeated = context.clone().unsqueeze_dim::<3>(1).repeat_dim(1, time); // [B, T, width]
             input = Tensor::cat(vec![input, repeated], 2); // [B, T, C + width]
         }
-        let written =
-            self.network.forward(input, tokens.mask.clone(), Some(state.layers), Reading::Forward, noise);
-        let features = dropout(written.states, self.dropout, noise); // [B, T, H]
-        (features, RecurrentState { layers: written.last, context: state.context })
+        let steps = Steps { input, mask: tokens.mask.clone() };
+        let (written, layers, looking) = match (&self.attention, looking) {
+            (Some(attention), Some(before)) => {
+                let choosing = choosing.unwrap_or(attention.at_prediction);
+                let (written, layers, after) = match attention.is_carried() {
+                    true => self.one_by_one(attention, steps, layers, before, choosing, noise),
+                    false => self.all_at_once(attention, steps, layers, before, choosing, noise),
+                };
+                (written, layers, Some(after))
+            }
+            (_, looking) => {
+                let read = self.read(steps, layers, noise);
+                (Written { features: read.states, alignment: None, candidates: None }, read.last, looking)
+            }
+        };
+        let written = Written {
+            features: dropout(written.features, self.dropout, noise), // [B, T, H]
+            candidates: written.candidates.map(|candidates| dropout(candidates, self.dropout, noise)),
+            ..written
+        };
+        (written, RecurrentState { layers, context, looking })
+    }
+
+    fn read(&self, steps: Steps, layers: Vec<CellState>, noise: &mut Noise) -> NetworkOutput {
+        self.network.forward(steps.input, steps.mask, Some(layers), Reading::Forward, noise)
+    }
+
+    /// No step depends on what another has looked at: the recurrent layers run first, then all look.
+    fn all_at_once(
+        &self,
+        attention: &Looking,
+        steps: Steps,
+        layers: Vec<CellState>,
+        before: LookingState,
+        choosing: Choosing,
+        noise: &mut Noise,
+    ) -> (Written, Vec<CellState>, LookingState) {
+        let read = self.read(steps, layers, noise);
+        let looked = attention.look(read.states.clone(), &before, choosing);
+        let candidates = (choosing == Choosing::Everything)
+            .then(|| attention.meet_everywhere(read.states.clone(), &before.source));
+        let time = read.states.dims()[1];
+        let features = attention.meet(looked.context, read.states); // [B, T, H]
+        let alignment = Some(Alignment { weights: looked.weights, choice: looked.choice });
+        (Written { features, alignment, candidates }, read.last, before.later(time))
+    }
+
+    /// Each step reads what the one before it has looked at, or looks before it reads.
+    fn one_by_one(
+        &self,
+        attention: &Looking,
+        steps: Steps,
+        mut layers: Vec<CellState>,
+        mut looking: LookingState,
+        choosing: Choosing,
+        noise: &mut Noise,
+    ) -> (Written, Vec<CellState>, LookingState) {
+        let time = steps.input.dims()[1];
+        let (mut features, mut alignments, mut candidates) = (Vec::new(), Vec::new(), Vec::new());
+        for t in 0..time {
+            let step = steps.at(t).beside(looking.fed.clone());
+            let asked_before = attention.asks_before().then(|| {
+                let query = top(&layers).unsqueeze_dim::<3>(1); // [B, 1, H]
+                attention.look(query, &looking, choosing)
+            });
+            let context = asked_before.as_ref().map(|looked| looked.context.clone().squeeze_dim::<2>(1));
+            if choosing == Choosing::Everything && context.is_some() {
+                let everywhere = step.everywhere(&looking);
+                let states = self.read(everywhere, repeated(&layers, &looking), noise).states; // [B·S, 1, H]
+                candidates.push(attention.meet_each(states, &looking.source)); // [B, 1, S, H]
+            }
+            let read = self.read(step.beside(context), layers, noise);
+            let looked =
+                asked_before.unwrap_or_else(|| attention.look(read.states.clone(), &looking, choosing));
+            if choosing == Choosing::Everything && !attention.asks_before() {
+                candidates.push(attention.meet_everywhere(read.states.clone(), &looking.source));
+            }
+            let met = attention.meet(looked.context.clone(), read.states); // [B, 1, H]
+            looking = looking.behind(&looked, &met, attention);
+            features.push(met);
+            alignments.push(Alignment { weights: looked.weights, choice: looked.choice });
+            layers = read.last;
+        }
+        let candidates = (!candidates.is_empty()).then(|| Tensor::cat(candidates, 1));
+        let written = Written {
+            features: Tensor::cat(features, 1),
+            alignment: Alignment::joined(alignments),
+            candidates,
+        };
+        (written, layers, looking)
     }
 
     pub(crate) fn project(&self, features: Tensor<2>) -> Tensor<2> {
@@ -84,5 +186,48 @@ impl RecurrentDecoder {
 
     pub(crate) fn lend(&self) -> Lent<'_> {
         Lent { embedding: &self.embedding, network: &self.network }
+    }
+}
+
+/// The hidden state of the last layer: [B, H].
+fn top(layers: &[CellState]) -> Tensor<2> {
+    match layers.last() {
+        Some(state) => state.hidden.clone(),
+        None => unreachable!("a decoder has layers: its configuration was checked"),
+    }
+}
+
+/// Every row as often as there are positions to choose from.
+fn repeated(layers: &[CellState], looking: &LookingState) -> Vec<CellState> {
+    layers.iter().map(|state| state.map(|part| looking.for_each_position(part))).collect()
+}
+
+/// What recurrent layers read: inputs [B, T, I] and their mask [B, T].
+struct Steps {
+    input: Tensor<3>,
+    mask: Tensor<2>,
+}
+
+impl Steps {
+    fn at(&self, t: usize) -> Self {
+        Self { input: self.input.clone().narrow(1, t, 1), mask: self.mask.clone().narrow(1, t, 1) }
+    }
+
+    /// One step with [B, width] beside its input.
+    fn beside(self, more: Option<Tensor<2>>) -> Self {
+        match more {
+            Some(more) => {
+                Self { input: Tensor::cat(vec![self.input, more.unsqueeze_dim::<3>(1)], 2), ..self }
+            }
+            None => self,
+        }
+    }
+
+    /// One step for every position that may be chosen, its state beside the input: [B·S, 1, I + H].
+    fn everywhere(&self, looking: &LookingState) -> Self {
+        let input = looking.for_each_position(self.input.clone().squeeze_dim::<2>(1));
+        let states = looking.source.states.clone().flatten::<2>(0, 1); // [B·S, H]
+        Self { input: input.unsqueeze_dim::<3>(1), mask: looking.for_each_position(self.mask.clone()) }
+            .beside(Some(states))
     }
 }

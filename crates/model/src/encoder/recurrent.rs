@@ -3,6 +3,7 @@
 use crate::decoder::Lent;
 use crate::memory::{Memory, Tokens};
 use burn::module::Module;
+use burn::tensor::Tensor;
 use gatto_nn::recurrent::{Network, Reading};
 use gatto_nn::{Embedding, Noise, dropout};
 
@@ -18,11 +19,21 @@ pub(crate) struct RecurrentEncoder {
 }
 
 impl RecurrentEncoder {
-    pub(crate) fn encode(&self, source: &Tokens, lent: Lent<'_>, noise: &mut Noise) -> Memory {
-        let embedding = self.embedding.as_ref().unwrap_or(lent.embedding);
+    pub(crate) fn embed(&self, source: &Tokens, lent: Lent<'_>) -> Tensor<3> {
+        self.embedding.as_ref().unwrap_or(lent.embedding).forward(source.ids.clone())
+    }
+
+    pub(crate) fn read(
+        &self,
+        source: &Tokens,
+        vectors: Tensor<3>,
+        lent: Lent<'_>,
+        noise: &mut Noise,
+    ) -> Memory {
         let network = self.network.as_ref().unwrap_or(lent.network);
-        let embedded = dropout(embedding.forward(source.ids.clone()), self.dropout, noise); // [B, T, C]
-        let read = network.forward(embedded, source.mask.clone(), None, self.reading, noise);
-        Memory { states: read.states, mask: source.mask.clone(), summary: read.last }
+        let vectors = dropout(vectors, self.dropout, noise); // [B, T, C]
+        let read = network.forward(vectors, source.mask.clone(), None, self.reading, noise);
+        let identities = source.identities.clone();
+        Memory { states: read.states, mask: source.mask.clone(), summary: read.last, identities }
     }
 }

@@ -151,6 +151,7 @@ fn plan() -> Plan {
         task: Task::Translate,
         encoder: Some(EncoderConfig::Gru(RecurrentEncoderConfig { width: 4, ..Default::default() })),
         decoder: Some(DecoderConfig::Gru(RecurrentDecoderConfig { width: 4, ..Default::default() })),
+        attention: None,
         single: None,
         sharing: SharingConfig::default(),
     };

@@ -1,6 +1,7 @@
 //! What must hold of every model, whatever it is made of. A new variant is a line in `variants.rs`,
 //! and runs through all of this.
 
+mod attention;
 mod gradients;
 mod hostile;
 mod padding;

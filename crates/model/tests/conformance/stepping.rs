@@ -1,17 +1,12 @@
 //! A step is the whole, one column at a time, and a state can be reordered between any two steps.
 
 use crate::variants::{Variant, all, assert_close, scores, values};
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::Device;
 use gatto_data::Padded;
 use gatto_model::{Model, State};
 use gatto_nn::Noise;
 
 const TOLERANCE: f32 = 1e-5;
-
-fn picked(rows: &[usize], device: &Device) -> Tensor<1, Int> {
-    let ids: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-    Tensor::from_data(TensorData::new(ids, [rows.len()]), device)
-}
 
 /// A batch beside its scores under teacher forcing.
 struct Whole {
@@ -68,7 +63,7 @@ fn states_can_be_reordered_repeated_and_dropped() {
         // What is taken before each step, as places among the rows that are still there.
         let taken: [&[usize]; 5] = [&[4, 2, 0, 2], &[0, 1, 2, 3], &[3, 3, 1, 0, 0, 2], &[5, 0], &[1]];
         for (at, taken) in taken.into_iter().enumerate() {
-            state = state.select(picked(taken, &device));
+            state = state.select(taken);
             rows = taken.iter().map(|&place| rows[place]).collect();
             state = whole.step(&variant.name, &model, &rows, at, state);
         }
@@ -83,7 +78,7 @@ fn a_memory_can_be_reordered_before_the_first_step() {
         let model = variant.model(&device);
         let whole = Whole::of(&variant, &model);
         let Some(memory) = model.encode(&whole.source, &mut Noise::none()) else { continue };
-        let memory = memory.select(picked(&taken, &device));
+        let memory = memory.select(&taken);
         let mut state = model.start(Some(&memory), taken.len());
         for at in 0..2 {
             state = whole.step(&variant.name, &model, &taken, at, state);

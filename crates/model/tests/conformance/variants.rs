@@ -4,12 +4,16 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::Padded;
 use gatto_data::tokens::END;
-use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurrentConfig};
+use gatto_model::config::{
+    AlignedKind, BaselineKind, FocusKind, Plan, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
+    SingleRecurrentConfig,
+};
 use gatto_model::weights::{self, Weights};
 use gatto_model::{
-    BridgeKind, DecoderConfig, EncoderConfig, Model, ModelConfig, SharingConfig, SingleConfig, Task,
-    Vocabularies,
+    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Model, ModelConfig, SharingConfig,
+    SingleConfig, Task, Vocabularies,
 };
+use gatto_nn::attention::ScoreKind;
 use gatto_nn::{Initial, Noise};
 use std::path::Path;
 
@@ -73,6 +77,7 @@ fn sharing(name: String, encoder: EncoderConfig, decoder: DecoderConfig, sharing
         task: Task::Translate,
         encoder: Some(encoder),
         decoder: Some(decoder),
+        attention: None,
         single: None,
         sharing,
     };
@@ -88,7 +93,97 @@ pub(crate) fn all() -> Vec<Variant> {
         found.extend(alone(cell));
     }
     found.extend(mixed());
+    found.extend(attending());
     found
+}
+
+/// Every score × focus × query × cell, and each of the other choices once per query.
+fn attending() -> Vec<Variant> {
+    let mut found = Vec::new();
+    for query in [QueryKind::Previous, QueryKind::Current] {
+        for cell in CELLS {
+            for score in ScoreKind::ALL {
+                for focus in focuses() {
+                    found.push(looking(cell, AttentionConfig { score, query, ..focus }));
+                }
+            }
+        }
+        let soft = AttentionConfig { query, ..Default::default() };
+        for score in ScoreKind::ALL {
+            found.push(looking("gru", AttentionConfig { score, coverage: true, ..soft.clone() }));
+        }
+        for focus in focuses() {
+            let settings = AttentionConfig { query, feed: true, coverage: true, ..focus };
+            found.push(looking("lstm", settings));
+        }
+        found.push(looking("lstm", AttentionConfig { feed: true, ..soft.clone() }));
+        found.push(looking("rnn", AttentionConfig { query, ..local(AlignedKind::Predicted, NARROW) }));
+        let drawn = AttentionConfig { prediction_seed: Some(5), focus: FocusKind::Hard, ..soft.clone() };
+        found.push(looking("gru", drawn.clone()));
+        found.push(looking("gru", AttentionConfig { baseline: Some(BaselineKind::Learned), ..drawn }));
+        for bridge in [BridgeKind::AttentionOnly, BridgeKind::Both] {
+            let reading = Settings { bidirectional: true, ..reading() };
+            let writing = Writing { layers: 2, bridge: Some(bridge), ..writing() };
+            let attention = AttentionConfig { feed: true, width: Some(3), ..soft.clone() };
+            let name = format!("two layers, {bridge:?}, both directions, {:?}", attention.query);
+            found.push(attended(name, encoder("lstm", reading), decoder("gru", writing), attention));
+        }
+        // Equal widths: the inner products need no parameters.
+        for score in [ScoreKind::Dot, ScoreKind::ScaledDot, ScoreKind::Cosine] {
+            let name = format!("equal widths, {score:?}, {query:?}");
+            let attention = AttentionConfig { score, ..soft.clone() };
+            found.push(attended(name, encoder("gru", reading()), decoder("gru", writing()), attention));
+        }
+    }
+    found
+}
+
+/// A window that leaves positions out, and one that holds them all.
+const NARROW: usize = 2;
+const WIDE: usize = 9;
+
+fn local(aligned: AlignedKind, window: usize) -> AttentionConfig {
+    AttentionConfig {
+        focus: FocusKind::Local,
+        window: Some(window),
+        aligned: Some(aligned),
+        ..Default::default()
+    }
+}
+
+fn focuses() -> [AttentionConfig; 4] {
+    [
+        AttentionConfig::default(),
+        AttentionConfig { focus: FocusKind::Hard, ..Default::default() },
+        local(AlignedKind::Monotone, NARROW),
+        local(AlignedKind::Predicted, WIDE),
+    ]
+}
+
+/// One cell on both sides, with states wider than queries.
+fn looking(cell: &str, attention: AttentionConfig) -> Variant {
+    let max_positions = (attention.score == ScoreKind::Location).then_some(12);
+    let attention = AttentionConfig { max_positions, ..attention };
+    let name = format!("{cell}, {attention:?}");
+    let reading = Settings { width: 5, ..reading() };
+    attended(name, encoder(cell, reading), decoder(cell, writing()), attention)
+}
+
+fn attended(
+    name: String,
+    encoder: EncoderConfig,
+    decoder: DecoderConfig,
+    attention: AttentionConfig,
+) -> Variant {
+    let config = ModelConfig {
+        task: Task::Translate,
+        encoder: Some(encoder),
+        decoder: Some(decoder),
+        attention: Some(attention),
+        single: None,
+        sharing: SharingConfig::default(),
+    };
+    variant(name, false, config)
 }
 
 /// Encoder and decoder of one cell: every bridge, every way to read.
@@ -153,12 +248,26 @@ fn shared_of(cell: &str) -> Vec<Variant> {
 fn alone(cell: &str) -> Vec<Variant> {
     let one = |name: &str, settings: SingleRecurrentConfig, sharing: SharingConfig| {
         let single = Some(single(cell, settings));
-        let config = ModelConfig { task: Task::Translate, encoder: None, decoder: None, single, sharing };
+        let config = ModelConfig {
+            task: Task::Translate,
+            encoder: None,
+            decoder: None,
+            attention: None,
+            single,
+            sharing,
+        };
         variant(format!("{cell}, {name}"), true, config)
     };
     let language = |name: &str, settings: Writing, sharing: SharingConfig| {
         let decoder = Some(decoder(cell, settings));
-        let config = ModelConfig { task: Task::LanguageModel, encoder: None, decoder, single: None, sharing };
+        let config = ModelConfig {
+            task: Task::LanguageModel,
+            encoder: None,
+            decoder,
+            attention: None,
+            single: None,
+            sharing,
+        };
         variant(format!("{cell}, {name}"), true, config)
     };
     let small = SingleRecurrentConfig { width: 4, embedding: Some(3), ..Default::default() };
@@ -227,6 +336,18 @@ impl Variant {
         self.with(self.weights(), device)
     }
 
+    /// Whether one position of the source is chosen at each step.
+    pub(crate) fn chooses(&self) -> bool {
+        self.plan.attention.as_ref().is_some_and(|attention| attention.focus == FocusKind::Hard)
+    }
+
+    /// Whether the loss jumps where a predicted window takes a position in or leaves it out.
+    pub(crate) fn jumps(&self) -> bool {
+        self.plan.attention.as_ref().is_some_and(|attention| {
+            attention.aligned == Some(AlignedKind::Predicted) && attention.window == Some(NARROW)
+        })
+    }
+
     /// Sources of different lengths, the first of them empty but for its end.
     pub(crate) fn sources(&self) -> Vec<Vec<u32>> {
         rows(&[0, 4, 2, 6, 1], 11)
@@ -260,7 +381,7 @@ pub(crate) fn widened(rows: &Padded, more: usize, filler: u32) -> Padded {
 pub(crate) fn scores(model: &Model, source: &Padded, target: &Padded) -> Vec<Vec<Vec<f32>>> {
     let noise = &mut Noise::none();
     let memory = model.encode(source, noise);
-    let logits = model.forward(&model.teacher_inputs(target), memory.as_ref(), noise); // [B·T, V]
+    let logits = model.forward(&model.teacher_inputs(target), memory.as_ref(), noise).logits; // [B·T, V]
     let vocabulary = logits.dims()[1];
     let logits = values(logits);
     let position =
@@ -282,7 +403,7 @@ pub(crate) fn assert_close(what: &str, found: &[f32], expected: &[f32], toleranc
 #[test]
 fn the_list_covers_every_axis() {
     let all = all();
-    assert!(all.len() >= 70, "{}", all.len());
+    assert!(all.len() >= 250, "{}", all.len());
     let mut names: Vec<&str> = all.iter().map(|variant| variant.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();

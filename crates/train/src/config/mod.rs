@@ -8,7 +8,9 @@ pub use settings::{
 
 use gatto_data::{DataConfig, DataError, TokensConfig};
 use gatto_model::config::{Complaint, ConfigError, Plan, read, read_text};
-use gatto_model::{DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task};
+use gatto_model::{
+    AttentionConfig, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
+};
 use gatto_search::SearchConfig;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -33,6 +35,9 @@ pub struct Config {
     /// What writes the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoder: Option<DecoderConfig>,
+    /// How the decoder looks back at the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attention: Option<AttentionConfig>,
     /// One network for both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single: Option<SingleConfig>,
@@ -147,10 +152,28 @@ impl Config {
             task: self.task,
             encoder: self.encoder.clone(),
             decoder: self.decoder.clone(),
+            attention: self.attention.clone(),
             single: self.single.clone(),
             sharing: self.sharing.clone(),
         };
-        model.plan(self.tokens.is_shared())
+        let plan = model.plan(self.tokens.is_shared())?;
+        self.check_positions()?;
+        Ok(plan)
+    }
+
+    /// Refuses to train on sources that the attention has no positions for.
+    fn check_positions(&self) -> Result<(), Complaint> {
+        let longest = self.train.max_length + 1; // with its end
+        match self.attention.as_ref().and_then(AttentionConfig::most_positions) {
+            Some(most) if most < longest => Err(Complaint::new(
+                "attention.max_positions",
+                format!(
+                    "is {most}, but `train.max_length` lets sources of {longest} tokens in, their end counted; \
+                     write `max_positions = {longest}`, or a smaller `max_length`"
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses settings that belong to another task.

@@ -1,0 +1,94 @@
+//! `gatto explain-report`
+
+use super::sources::{examples, require_attention, too_long};
+use crate::cli::ExplainReport;
+use anyhow::{Context, Result};
+use gatto::Device;
+use gatto::inspect::explain::{Report, report};
+use gatto::model::{Forced, Saved};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::Write;
+
+/// Examples of a built-in task unless told otherwise.
+const OF_A_BUILTIN_TASK: u64 = 100;
+
+pub(crate) fn run(arguments: ExplainReport) -> Result<()> {
+    super::compute(&arguments.compute.clone(), move |device| explain(&arguments, device))?
+}
+
+fn explain(arguments: &ExplainReport, device: &Device) -> Result<()> {
+    let saved = Saved::load(&arguments.model, &device.clone().autodiff())?;
+    require_attention(&saved, &arguments.model, false)?;
+    let examples = examples(&arguments.held, &arguments.model, OF_A_BUILTIN_TASK)?;
+    let mut pairs: Vec<Forced> = Vec::with_capacity(examples.len());
+    for (index, example) in examples.iter().enumerate() {
+        let place = |index| format!("example {}", index + 1);
+        let source = saved.encode_source(index, &example.source).map_err(|error| too_long(error, place))?;
+        let target = match arguments.own {
+            true => {
+                let mut written = saved.predict(&[&example.source], 1)?;
+                written.pop().context("there is no prediction")?.hypothesis.tokens
+            }
+            false => saved.tokens.target.encode(&example.target),
+        };
+        pairs.push((source, target));
+    }
+    let template = "{bar:30} {pos}/{len} explained  {eta} left";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::new(pairs.len() as u64).with_style(style);
+    let found = report(&saved, &pairs, arguments.seed, || bar.inc(1))?;
+    bar.finish_and_clear();
+    let found = found.context("the model has no attention")?;
+    let mut out = std::io::stdout().lock();
+    match arguments.json {
+        true => writeln!(out, "{}", as_json(&found))?,
+        false => write!(out, "{}", as_text(&found))?,
+    }
+    Ok(())
+}
+
+fn as_json(report: &Report) -> serde_json::Value {
+    let falls: Vec<_> = report
+        .falls
+        .iter()
+        .map(|fall| {
+            serde_json::json!({
+                "deleted": fall.deleted, "attended": fall.attended, "random": fall.random, "tokens": fall.tokens,
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "sentences": report.sentences,
+        "tokens": report.tokens,
+        "kendall_tau": {
+            "attention_and_gradient": report.gradient,
+            "attention_and_erasure": report.erasure,
+            "gradient_and_erasure": report.gradient_and_erasure,
+        },
+        "fall_of_probability": falls,
+    })
+}
+
+fn as_text(report: &Report) -> String {
+    let figure = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |value| format!("{value:.3}"));
+    let mut text = format!(
+        "{} sentences, {} target tokens with their ends\n\
+         rank correlation over source tokens (Kendall's \u{3c4}, 1: the same order, 0: unrelated)\n  \
+         attention and gradient \u{d7} input   {}\n  \
+         attention and erasure            {}\n  \
+         gradient \u{d7} input and erasure     {}\n\
+         fall of an output token's probability when source tokens are deleted\n",
+        report.sentences,
+        report.tokens,
+        figure(report.gradient),
+        figure(report.erasure),
+        figure(report.gradient_and_erasure),
+    );
+    for fall in &report.falls {
+        text += &format!(
+            "  {} deleted   most attended {:.3}   random {:.3}\n",
+            fall.deleted, fall.attended, fall.random
+        );
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! What several commands read: examples to measure on, and sources that a model can take.
+
+use crate::cli::Held;
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use gatto::data::{Corpus, Example, FileCorpus, Link, Part};
+use gatto::metrics::Alignment;
+use gatto::model::{CONFIG, ModelError, Saved, Task};
+use gatto::train::{ConfigFile, Origin, corpora};
+use std::io::Write;
+use std::path::Path;
+
+/// The error of a prediction, with a source named by its place in the whole input.
+pub(super) fn too_long(error: ModelError, place: impl Fn(usize) -> String) -> anyhow::Error {
+    match error {
+        ModelError::TooLong { index, count, limit } => {
+            anyhow!("{}: has {count} tokens; at most {limit} can be read at once: split it", place(index))
+        }
+        ModelError::BeyondPositions { index, count, limit } => anyhow!(
+            "{}: has {count} tokens with its end, and `attention.max_positions` of this model is {limit}: \
+             split it, or train with more",
+            place(index)
+        ),
+        other => other.into(),
+    }
+}
+
+/// Refuses a model that cannot be looked into; one without attention can at least be explained.
+pub(super) fn require_attention(saved: &Saved, model: &Path, explained: bool) -> Result<()> {
+    if saved.task == Task::LanguageModel {
+        bail!("{}: is a language model and reads no source to look at", model.display());
+    }
+    if saved.plan.attention.is_none() && !explained {
+        bail!(
+            "{}: has no attention, so there is nothing to look at\n  \
+             hint: add [attention] to its configuration, or see what its output depends on with \
+             `gatto look --explain`",
+            model.display()
+        );
+    }
+    Ok(())
+}
+
+/// Held-out examples: the files that were named, or the test part of the model's data.
+pub(super) fn examples(held: &Held, model: &Path, of_a_builtin_task: u64) -> Result<Vec<Example>> {
+    let mut most = held.examples;
+    let mut corpus: Box<dyn Corpus> = match (&held.source, &held.target) {
+        (Some(source), Some(target)) => Box::new(FileCorpus::parallel(source, target, false)?),
+        _ => {
+            let path = model.join(CONFIG);
+            let file = ConfigFile::read(&path, &[])?;
+            let base = Origin::load(model).map_or(file.base, |origin| origin.base);
+            if file.config.data.builtin.is_some() {
+                most.get_or_insert(of_a_builtin_task);
+            }
+            let corpus = corpora::open(&file.config, &base, Part::Test)?;
+            corpus.with_context(|| {
+                format!("{}: names no test data\n  hint: give --source FILE --target FILE", path.display())
+            })?
+        }
+    };
+    let mut examples = Vec::new();
+    while most.is_none_or(|most| (examples.len() as u64) < most)
+        && let Some(example) = corpus.next()?
+    {
+        examples.push(example);
+    }
+    if corpus.skipped() > 0 {
+        writeln!(std::io::stderr(), "note: {} bad lines are passed over", corpus.skipped()).ok();
+    }
+    ensure!(!examples.is_empty(), "there is no example to evaluate on");
+    Ok(examples)
+}
+
+/// Gives examples the gold alignments of a file, one line of Pharaoh links each.
+pub(super) fn with_alignments(examples: Vec<Example>, path: &Path) -> Result<Vec<Example>> {
+    let mut lines = crate::lines::Lines::open(Some(path))?;
+    let mut found = Vec::with_capacity(examples.len());
+    for (number, example) in (1..).zip(examples) {
+        let place = || format!("{}, line {number}", path.display());
+        let line = lines.next()?.with_context(|| {
+            format!("{}: ends before line {number}; it needs one line for each example", path.display())
+        })?;
+        let alignment: Alignment = line.parse().with_context(place)?;
+        let links = alignment.iter().map(|(source, target)| Link { source, target }).collect();
+        found.push(Example { alignment: Some(links), ..example });
+    }
+    Ok(found)
+}

@@ -1,0 +1,236 @@
+//! `[attention]`: how the decoder looks back at the source.
+//!
+//! ```toml
+//! [attention]
+//! score = "additive"        # cosine additive location general dot scaled-dot
+//! focus = "soft"            # soft hard local
+//! query = "current"         # previous current
+//! ```
+
+use super::check::{WIDEST, rate, within};
+use super::{BridgeKind, Complaint, ModelConfig, SharingConfig};
+use gatto_nn::attention::{Aligned, AttentionSettings, Choosing, FocusKind as Focus, ScoreKind, ScoreSizes};
+use serde::{Deserialize, Serialize};
+
+/// The settings of an attention.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AttentionConfig {
+    /// How relevant a position is.
+    pub score: ScoreKind,
+    /// Which positions are looked at.
+    pub focus: FocusKind,
+    /// Which state of the decoder asks.
+    pub query: QueryKind,
+    /// Whether what a step made of its look enters the next one (Luong et al., 2015).
+    pub feed: bool,
+    /// Whether the sum of earlier weights is known to the next look.
+    pub coverage: bool,
+    /// Width inside the additive score and of a predicted position; the decoder's if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<usize>,
+    /// `location`: the most tokens of a source, its end included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_positions: Option<usize>,
+    /// `local`: how far from the aligned position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<usize>,
+    /// `local`: where the window stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aligned: Option<AlignedKind>,
+    /// `hard`: what the cost of a choice is compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineKind>,
+    /// `hard`: what a nat of entropy of the weights is worth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entropy: Option<f64>,
+    /// `hard`: updates at the start that sum over all choices instead of drawing one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marginal_steps: Option<u64>,
+    /// `hard`: at prediction, draw positions from this seed; the most probable if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prediction_seed: Option<u64>,
+}
+
+impl Default for AttentionConfig {
+    fn default() -> Self {
+        Self {
+            score: ScoreKind::Additive,
+            focus: FocusKind::Soft,
+            query: QueryKind::Current,
+            feed: false,
+            coverage: false,
+            width: None,
+            max_positions: None,
+            window: None,
+            aligned: None,
+            baseline: None,
+            entropy: None,
+            marginal_steps: None,
+            prediction_seed: None,
+        }
+    }
+}
+
+/// Which positions are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FocusKind {
+    /// Every position, by its weight.
+    Soft,
+    /// One position, drawn while training (Xu et al., 2015).
+    Hard,
+    /// A window around an aligned position (Luong et al., 2015).
+    Local,
+}
+
+/// Which state of the decoder asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueryKind {
+    /// s_{t−1}; the context enters the cell (Bahdanau et al., 2015).
+    Previous,
+    /// s_t; the context meets the state before the output (Luong et al., 2015).
+    Current,
+}
+
+/// Where a local window stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlignedKind {
+    /// At the target's own position.
+    Monotone,
+    /// Where the query says.
+    Predicted,
+}
+
+/// What the cost of a hard choice is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaselineKind {
+    /// A mean of earlier costs.
+    Average,
+    /// What a linear map of the query foretells.
+    Learned,
+}
+
+const WINDOW: usize = 3;
+const POSITIONS: usize = 257; // what `train.max_length` lets in if not given, and the end
+const MOST_POSITIONS: usize = 100_000;
+
+impl AttentionConfig {
+    /// What to build for a decoder of width `query` that looks at states of width `states`.
+    pub(crate) fn settings(&self, query: usize, states: usize) -> AttentionSettings {
+        let focus = match self.focus {
+            FocusKind::Soft => Focus::Soft,
+            FocusKind::Hard => Focus::Hard { baseline: self.baseline == Some(BaselineKind::Learned) },
+            FocusKind::Local => Focus::Local {
+                window: self.window.unwrap_or(WINDOW),
+                aligned: match self.aligned {
+                    Some(AlignedKind::Monotone) => Aligned::Monotone,
+                    _ => Aligned::Predicted,
+                },
+            },
+        };
+        let width = self.width.unwrap_or(query);
+        let positions = self.most_positions().unwrap_or(0);
+        let sizes = ScoreSizes { query, states, width, positions };
+        AttentionSettings { score: self.score, focus, sizes, coverage: self.coverage }
+    }
+
+    /// The most tokens of a source, where the score has a limit.
+    pub fn most_positions(&self) -> Option<usize> {
+        (self.score == ScoreKind::Location).then(|| self.max_positions.unwrap_or(POSITIONS))
+    }
+
+    /// How a hard focus chooses at prediction.
+    pub(crate) fn at_prediction(&self) -> Choosing {
+        self.prediction_seed.map_or(Choosing::MostProbable, Choosing::Drawn)
+    }
+
+    /// Whether what is looked at has an influence on later steps.
+    pub fn is_carried(&self) -> bool {
+        self.query == QueryKind::Previous || self.feed || self.coverage
+    }
+
+    /// Width that stands beside every input of the decoder's cell.
+    pub(crate) fn beside_input(&self, query: usize, states: usize) -> usize {
+        let context = if self.query == QueryKind::Previous { states } else { 0 };
+        context + if self.feed { query } else { 0 }
+    }
+
+    fn check(&self) -> Result<(), Complaint> {
+        if let Some(width) = self.width {
+            within("attention.width".into(), width, WIDEST)?;
+        }
+        if let Some(most) = self.max_positions {
+            within("attention.max_positions".into(), most, MOST_POSITIONS)?;
+        }
+        if let Some(window) = self.window {
+            within("attention.window".into(), window, MOST_POSITIONS)?;
+        }
+        if let Some(entropy) = self.entropy {
+            rate("attention.entropy".into(), entropy)?;
+        }
+        let additive = self.score == ScoreKind::Additive
+            || self.focus == FocusKind::Local && self.aligned != Some(AlignedKind::Monotone);
+        let belongs = |given: bool, fits: bool, key: &str, to: &str| match given && !fits {
+            true => Err(Complaint::new(
+                format!("attention.{key}"),
+                format!("is for {to}; remove it, or write {to}"),
+            )),
+            false => Ok(()),
+        };
+        let hard = self.focus == FocusKind::Hard;
+        let local = self.focus == FocusKind::Local;
+        let location = self.score == ScoreKind::Location;
+        belongs(self.width.is_some(), additive, "width", "`score = \"additive\"`")?;
+        belongs(self.max_positions.is_some(), location, "max_positions", "`score = \"location\"`")?;
+        belongs(self.window.is_some(), local, "window", "`focus = \"local\"`")?;
+        belongs(self.aligned.is_some(), local, "aligned", "`focus = \"local\"`")?;
+        belongs(self.baseline.is_some(), hard, "baseline", "`focus = \"hard\"`")?;
+        belongs(self.entropy.is_some(), hard, "entropy", "`focus = \"hard\"`")?;
+        belongs(self.marginal_steps.is_some(), hard, "marginal_steps", "`focus = \"hard\"`")?;
+        belongs(self.prediction_seed.is_some(), hard, "prediction_seed", "`focus = \"hard\"`")
+    }
+}
+
+impl ModelConfig {
+    /// Refuses an attention where nothing can be looked at, or nothing looks.
+    pub(super) fn refuse_attention(&self, why: &str) -> Result<(), Complaint> {
+        match self.attention {
+            Some(_) => Err(Complaint::new("attention", why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at `[attention]` beside an encoder and the decoder at `at`.
+    pub(super) fn check_attention(&self, at: &str, bridge: Option<BridgeKind>) -> Result<(), Complaint> {
+        let Some(attention) = &self.attention else {
+            return match bridge {
+                Some(BridgeKind::AttentionOnly) => Err(Complaint::new(
+                    format!("{at}.bridge"),
+                    "is \"attention-only\", but there is no attention; add [attention], or write \
+                     `bridge = \"first-state\"`",
+                )),
+                _ => Ok(()),
+            };
+        };
+        attention.check()?;
+        let SharingConfig { encoder_decoder, .. } = self.sharing;
+        if encoder_decoder && (attention.query == QueryKind::Previous || attention.feed) {
+            let (key, remedy) = match attention.feed {
+                true => ("attention.feed", "write `feed = false`"),
+                false => ("attention.query", "write `query = \"current\"`"),
+            };
+            return Err(Complaint::new(
+                key,
+                format!(
+                    "widens the decoder's input, which then cannot be shared with the encoder; {remedy}, or \
+                     `encoder_decoder = false`"
+                ),
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! How a recurrent decoder looks back at the source, and what it remembers of that.
+
+use crate::config::{AttentionConfig, QueryKind};
+use crate::memory::{Memory, row_ids};
+use burn::module::Module;
+use burn::tensor::Tensor;
+use gatto_nn::attention::{Attention, Choosing, Looked, Source};
+use gatto_nn::{Initial, Linear};
+
+/// An attention, and where what it sees meets the decoder's state.
+#[derive(Module, Debug)]
+pub(crate) struct Looking {
+    look: Attention,
+    /// h̃ = tanh(W_c [c; s] + b_c).
+    meeting: Linear,
+    #[module(skip)]
+    query: QueryKind,
+    #[module(skip)]
+    feed: bool,
+    #[module(skip)]
+    coverage: bool,
+    /// How a hard focus chooses unless told otherwise.
+    #[module(skip)]
+    pub(super) at_prediction: Choosing,
+}
+
+/// What a decoder with attention carries from step to step.
+#[derive(Clone, Debug)]
+pub(crate) struct LookingState {
+    pub(super) source: Source,
+    /// h̃ of the step before [B, H], where it is fed.
+    pub(super) fed: Option<Tensor<2>>,
+    /// The sum of all weights so far [B, S], where it is known.
+    covered: Option<Tensor<2>>,
+    /// Steps made.
+    step: usize,
+}
+
+impl LookingState {
+    pub(super) fn select(&self, rows: &[usize]) -> Self {
+        let ids = row_ids(rows, &self.source.mask.device());
+        let select = |part: Tensor<2>| part.select(0, ids.clone());
+        Self {
+            source: self.source.select(rows),
+            fed: self.fed.clone().map(select),
+            covered: self.covered.clone().map(select),
+            step: self.step,
+        }
+    }
+
+    /// The state behind `steps` steps that nothing is remembered of.
+    pub(super) fn later(self, steps: usize) -> Self {
+        Self { step: self.step + steps, ..self }
+    }
+
+    /// The state behind a step that looked and made `met` [B, 1, H] of it.
+    pub(super) fn behind(self, looked: &Looked, met: &Tensor<3>, looking: &Looking) -> Self {
+        let weights = looked.weights.clone().squeeze_dim::<2>(1); // [B, S]
+        Self {
+            fed: looking.feed.then(|| met.clone().squeeze_dim::<2>(1)),
+            covered: self.covered.clone().map(|covered| covered + weights),
+            ..self.later(1)
+        }
+    }
+
+    /// Each row once for every position: [B, N] → [B·S, N].
+    pub(super) fn for_each_position(&self, part: Tensor<2>) -> Tensor<2> {
+        let positions = self.source.mask.dims()[1];
+        part.unsqueeze_dim::<3>(1).repeat_dim(1, positions).flatten(0, 1)
+    }
+}
+
+impl Looking {
+    /// For a decoder of width `width` that looks at states of width `states`.
+    pub(crate) fn new(config: &AttentionConfig, width: usize, states: usize, initial: &mut Initial) -> Self {
+        Self {
+            look: Attention::new(&config.settings(width, states), initial),
+            meeting: Linear::new(states + width, width, initial),
+            query: config.query,
+            feed: config.feed,
+            coverage: config.coverage,
+            at_prediction: config.at_prediction(),
+        }
+    }
+
+    /// Whether the state before a step asks, and not the one behind it.
+    pub(super) fn asks_before(&self) -> bool {
+        self.query == QueryKind::Previous
+    }
+
+    /// Whether a step has to know what the steps before it looked at.
+    pub(super) fn is_carried(&self) -> bool {
+        self.asks_before() || self.feed || self.coverage
+    }
+
+    /// Ready to look at a source: its keys are made here, once.
+    pub(super) fn start(&self, memory: &Memory) -> LookingState {
+        let [batch, positions, _] = memory.states.dims();
+        let device = memory.states.device();
+        let zeros = |width| Tensor::zeros([batch, width], &device);
+        let Memory { states, mask, identities, .. } = memory;
+        LookingState {
+            source: self.look.source(states.clone(), mask.clone(), identities.clone()),
+            fed: self.feed.then(|| zeros(self.meeting.bias.dims()[0])),
+            covered: self.coverage.then(|| zeros(positions)),
+            step: 0,
+        }
+    }
+
+    /// Looks for every query [B, T, H] from this state on.
+    pub(super) fn look(&self, query: Tensor<3>, state: &LookingState, choosing: Choosing) -> Looked {
+        self.look.look(query, &state.source, state.covered.as_ref(), state.step, choosing)
+    }
+
+    /// tanh(W_c [c; s] + b_c): `context` [B, T, states], `state` [B, T, H] → [B, T, H].
+    pub(super) fn meet(&self, context: Tensor<3>, state: Tensor<3>) -> Tensor<3> {
+        let [batch, time, width] = state.dims();
+        let both = Tensor::cat(vec![context, state], 2).flatten::<2>(0, 1); // [B·T, states + H]
+        self.meeting.forward(both).tanh().reshape([batch, time, width])
+    }
+
+    /// [`Looking::meet`] of every state [B, T, H] with every position alone: [B, T, S, H].
+    pub(super) fn meet_everywhere(&self, state: Tensor<3>, source: &Source) -> Tensor<4> {
+        let ([batch, time, width], [_, positions, _]) = (state.dims(), source.states.dims());
+        let contexts = source.states.clone().unsqueeze_dim::<4>(1).repeat_dim(1, time); // [B, T, S, states]
+        let states = state.unsqueeze_dim::<4>(2).repeat_dim(2, positions); // [B, T, S, H]
+        let met = self.meet(contexts.flatten(0, 1), states.flatten(0, 1)); // [B·T, S, H]
+        met.reshape([batch, time, positions, width])
+    }
+
+    /// [`Looking::meet`] of states [B·S, 1, H], one for each position, with that position: [B, 1, S, H].
+    pub(super) fn meet_each(&self, states: Tensor<3>, source: &Source) -> Tensor<4> {
+        let ([_, _, width], [batch, positions, _]) = (states.dims(), source.states.dims());
+        let met = self.meet(source.states.clone(), states.reshape([batch, positions, width]));
+        met.unsqueeze_dim::<4>(1)
+    }
+}

@@ -1,0 +1,125 @@
+//! Attention: at every step the decoder's state s asks all encoder states h_i.
+//!
+//! Relevance e_i = score(s, h_i), weights α = softmax(e) over the positions that exist, context
+//! c = Σ α_i h_i. Two choices are free of each other: the [`score`], and the [`focus`], which says on
+//! which positions the weights may lie. With coverage, what was looked at before enters the keys,
+//! k_i + (Σ_{t′<t} α_{t′i}) · w, so that a position can be avoided, or returned to (Tu et al., 2016).
+//!
+//! Letters as in [`score`]: `B` sentences, `T` queries, `S` positions, `Q` and `H` widths of queries
+//! and states.
+
+pub mod focus;
+mod products;
+pub mod score;
+
+pub use focus::{Aligned, Choice, Choosing, Focus, FocusKind};
+pub use products::{additive, additive_plain, batched, batched_plain};
+pub use score::{Score, ScoreKind, ScoreSizes};
+
+use crate::Initial;
+use burn::module::{Module, Param};
+use burn::tensor::{Int, Tensor, TensorData};
+
+/// The choices that make an attention.
+#[derive(Clone, Copy, Debug)]
+pub struct AttentionSettings {
+    /// How relevant a position is.
+    pub score: ScoreKind,
+    /// Which positions are looked at.
+    pub focus: FocusKind,
+    /// Widths.
+    pub sizes: ScoreSizes,
+    /// Whether what was looked at before is known.
+    pub coverage: bool,
+}
+
+/// An attention with its parameters.
+#[derive(Module, Debug)]
+pub struct Attention {
+    score: Score,
+    focus: Focus,
+    /// w of coverage, as wide as a key.
+    coverage: Option<Param<Tensor<1>>>,
+}
+
+/// A source as attention sees it: made once per sentence, and passed.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// h: [B, S, H].
+    pub states: Tensor<3>,
+    /// What scores compare a query with: [B, S, A or Q].
+    keys: Option<Tensor<3>>,
+    /// 1 where a position exists: [B, S].
+    pub mask: Tensor<2>,
+    /// A number for each sentence that depends on its tokens alone, for choices that are drawn.
+    identities: Vec<u64>,
+}
+
+impl Source {
+    /// The source with only these rows, in this order.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let count = rows.len();
+        let ids: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
+        let ids = Tensor::<1, Int>::from_data(TensorData::new(ids, [count]), &self.mask.device());
+        Self {
+            states: self.states.clone().select(0, ids.clone()),
+            keys: self.keys.clone().map(|keys| keys.select(0, ids.clone())),
+            mask: self.mask.clone().select(0, ids),
+            identities: rows.iter().filter_map(|&row| self.identities.get(row).copied()).collect(),
+        }
+    }
+}
+
+/// What a look at the source gave.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// c: [B, T, H].
+    pub context: Tensor<3>,
+    /// α: [B, T, S].
+    pub weights: Tensor<3>,
+    /// Of a focus that chooses one position.
+    pub choice: Option<Choice>,
+}
+
+impl Attention {
+    /// An attention with first values from `initial`.
+    pub fn new(settings: &AttentionSettings, initial: &mut Initial) -> Self {
+        let AttentionSettings { score, focus, sizes, coverage } = *settings;
+        let width = Score::key_width(score, sizes);
+        Self {
+            score: Score::new(score, sizes, initial),
+            focus: Focus::new(focus, sizes.query, sizes.width, initial),
+            coverage: coverage.then(|| initial.uniform([width], (3.0 / width as f64).sqrt())),
+        }
+    }
+
+    /// Prepares a source: `states` [B, S, H], `mask` [B, S], and an identity for each sentence.
+    pub fn source(&self, states: Tensor<3>, mask: Tensor<2>, identities: Vec<u64>) -> Source {
+        Source { keys: self.score.keys(&states), states, mask, identities }
+    }
+
+    /// Looks at the source for every query [B, T, Q], the first of them at step `first`. `covered`
+    /// [B, S] is the sum of earlier weights; with coverage there is one query at a time.
+    pub fn look(
+        &self,
+        query: Tensor<3>,
+        source: &Source,
+        covered: Option<&Tensor<2>>,
+        first: usize,
+        choosing: Choosing,
+    ) -> Looked {
+        let positions = source.mask.dims()[1];
+        let covering = self.coverage.as_ref().zip(covered).map(|(weight, covered)| {
+            let width = weight.dims()[0];
+            covered.clone().unsqueeze_dim::<3>(2) * weight.val().reshape([1, 1, width]) // [B, S, A or Q]
+        });
+        let keys = match (source.keys.clone(), covering) {
+            (Some(keys), Some(covering)) => Some(keys + covering),
+            (keys, covering) => keys.or(covering),
+        };
+        let scores = self.score.relevance(query.clone(), keys.as_ref(), positions); // [B, T, S]
+        let (weights, choice) = self.focus.weigh(scores, &query, source, first, choosing);
+        let context = batched(weights.clone(), source.states.clone(), false); // [B, T, H]
+        Looked { context, weights, choice }
+    }
+}

@@ -1,0 +1,176 @@
+//! How relevant each position of the source is to a query: e_i = score(s, h_i).
+//!
+//! | name         | e_i                                             | from                          |
+//! |--------------|-------------------------------------------------|-------------------------------|
+//! | `cosine`     | g · cos(s, k_i), g = exp(γ) learned             | Graves et al. (2014)          |
+//! | `additive`   | vᵀ tanh(W_q s + W_k h_i)                        | Bahdanau et al. (2015)        |
+//! | `location`   | (W s)_i, whatever stands there                  | Luong et al. (2015)           |
+//! | `general`    | sᵀ W h_i                                        | Luong et al. (2015)           |
+//! | `dot`        | sᵀ k_i                                          | Luong et al. (2015)           |
+//! | `scaled-dot` | sᵀ k_i / √n, n the width of s                   | Vaswani et al. (2017)         |
+//!
+//! k_i is h_i itself where it is as wide as the query, else W_k h_i. What depends on the source alone
+//! (the keys) is computed once per sentence by [`Score::keys`]. All of a score is in this file: a new
+//! one is a line in [`ScoreKind`], its parameters in [`Score::new`], its formula in [`Score::relevance`].
+//!
+//! Letters: `B` sentences, `T` queries, `S` positions, `Q` width of a query, `H` width of a state,
+//! `A` width inside the additive score.
+
+use super::products::{additive, batched};
+use crate::Initial;
+use burn::module::{Module, Param};
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
+/// The list of scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoreKind {
+    /// The angle between query and key, with a learned sharpness.
+    Cosine,
+    /// A small network of its own.
+    Additive,
+    /// The query alone says where to look.
+    Location,
+    /// A bilinear form.
+    General,
+    /// The inner product.
+    Dot,
+    /// The inner product over the root of its length.
+    ScaledDot,
+}
+
+impl ScoreKind {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Cosine, Self::Additive, Self::Location, Self::General, Self::Dot, Self::ScaledDot];
+}
+
+/// The sizes of a score.
+#[derive(Clone, Copy, Debug)]
+pub struct ScoreSizes {
+    /// Q: width of a query.
+    pub query: usize,
+    /// H: width of a state of the source.
+    pub states: usize,
+    /// A: width inside the additive score.
+    pub width: usize,
+    /// The most positions of a source, for `location`.
+    pub positions: usize,
+}
+
+/// A score with its parameters.
+#[derive(Module, Debug)]
+pub struct Score {
+    /// `additive` W_q `[Q, A]`; `location` W `[Q, positions]`.
+    query: Option<Param<Tensor<2>>>,
+    /// What makes keys of states: `additive` `[H, A]`; `general` and, where sizes differ, the others `[H, Q]`.
+    key: Option<Param<Tensor<2>>>,
+    /// `additive` v `[A]`.
+    vector: Option<Param<Tensor<1>>>,
+    /// `cosine` γ `[1]`.
+    sharpness: Option<Param<Tensor<1>>>,
+    #[module(skip)]
+    kind: ScoreKind,
+}
+
+/// g of `cosine` starts at e²: at 1 no weight could be more than e² times another.
+const FIRST_SHARPNESS: f32 = 2.0;
+/// Keeps the angle of a zero vector defined.
+const EPSILON: f64 = 1e-6;
+
+impl Score {
+    /// A score with first values from `initial`.
+    pub fn new(kind: ScoreKind, sizes: ScoreSizes, initial: &mut Initial) -> Self {
+        let ScoreSizes { query, states, width, positions } = sizes;
+        let none = Self { query: None, key: None, vector: None, sharpness: None, kind };
+        let differ = query != states;
+        match kind {
+            ScoreKind::Additive => Self {
+                query: Some(initial.glorot([query, width])),
+                key: Some(initial.glorot([states, width])),
+                vector: Some(initial.uniform([width], (6.0 / (width + 1) as f64).sqrt())),
+                ..none
+            },
+            ScoreKind::Location => Self { query: Some(initial.glorot([query, positions])), ..none },
+            ScoreKind::General => Self { key: Some(initial.glorot([states, query])), ..none },
+            ScoreKind::Dot | ScoreKind::ScaledDot => {
+                Self { key: differ.then(|| initial.glorot([states, query])), ..none }
+            }
+            ScoreKind::Cosine => Self {
+                key: differ.then(|| initial.glorot([states, query])),
+                sharpness: Some(initial.constant([1], FIRST_SHARPNESS)),
+                ..none
+            },
+        }
+    }
+
+    /// Width of a key; where there are no keys, of a query.
+    pub fn key_width(kind: ScoreKind, sizes: ScoreSizes) -> usize {
+        if kind == ScoreKind::Additive { sizes.width } else { sizes.query }
+    }
+
+    /// The keys of `states` [B, S, H], as [B, S, A or Q]; none where the source does not matter.
+    pub fn keys(&self, states: &Tensor<3>) -> Option<Tensor<3>> {
+        let keys = match &self.key {
+            Some(weight) => mapped(states.clone(), weight.val()),
+            None => states.clone(),
+        };
+        (self.kind != ScoreKind::Location).then_some(keys)
+    }
+
+    /// e for every query [B, T, Q] and each of `positions`: [B, T, S].
+    pub fn relevance(&self, query: Tensor<3>, keys: Option<&Tensor<3>>, positions: usize) -> Tensor<3> {
+        let query = match &self.query {
+            Some(weight) if self.kind == ScoreKind::Additive => mapped(query, weight.val()), // [B, T, A]
+            _ => query,
+        };
+        match (self.kind, keys) {
+            (ScoreKind::Location, keys) => {
+                let [batch, time, _] = query.dims();
+                let everywhere = match &self.query {
+                    Some(weight) => mapped(query.clone(), weight.val()).narrow(2, 0, positions),
+                    None => Tensor::zeros([batch, time, positions], &query.device()),
+                };
+                match keys {
+                    Some(keys) => everywhere + inner(query, keys), // keys made of coverage alone
+                    None => everywhere,
+                }
+            }
+            (ScoreKind::Additive, Some(keys)) => match &self.vector {
+                Some(vector) => additive(query, keys.clone(), vector.val()),
+                None => inner(query, keys),
+            },
+            (ScoreKind::Cosine, Some(keys)) => {
+                let angle = inner(unit(query), &unit(keys.clone()));
+                match &self.sharpness {
+                    Some(sharpness) => angle * sharpness.val().exp().reshape([1, 1, 1]),
+                    None => angle,
+                }
+            }
+            (ScoreKind::ScaledDot, Some(keys)) => {
+                let width = query.dims()[2] as f64;
+                inner(query, keys) / width.sqrt()
+            }
+            (_, Some(keys)) => inner(query, keys),
+            (_, None) => unreachable!("every score but `location` has keys"),
+        }
+    }
+}
+
+/// x W for every position: [B, N, I] → [B, N, O].
+fn mapped(x: Tensor<3>, weight: Tensor<2>) -> Tensor<3> {
+    let ([batch, count, input], [_, output]) = (x.dims(), weight.dims());
+    x.reshape([batch * count, input]).matmul(weight).reshape([batch, count, output])
+}
+
+/// Inner products of queries [B, T, Q] and keys [B, S, Q]: [B, T, S].
+fn inner(query: Tensor<3>, keys: &Tensor<3>) -> Tensor<3> {
+    batched(query, keys.clone(), true)
+}
+
+/// Vectors of length 1.
+fn unit(x: Tensor<3>) -> Tensor<3> {
+    let length = (x.clone().powf_scalar(2.0).sum_dim(2) + EPSILON).sqrt(); // [B, N, 1]
+    x / length
+}
