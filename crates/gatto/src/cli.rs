@@ -239,6 +239,12 @@ pub(crate) struct Evaluate {
     /// Show the first N examples that are not right, and what they should be
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "json")]
     pub(crate) wrong: usize,
+    /// Draw exact match by source length to FILE (.svg)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Another model to draw beside it, on the same examples; may be given more than once
+    #[arg(long, value_name = "MODEL", requires = "plot")]
+    pub(crate) against: Vec<PathBuf>,
     /// Gold word alignments in the Pharaoh format, one line per example [default: those of the data]
     #[arg(long, value_name = "FILE")]
     pub(crate) alignments: Option<PathBuf>,

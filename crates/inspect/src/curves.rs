@@ -104,7 +104,7 @@ pub fn svg(panels: &[Panel], x_label: &str) -> String {
     let panels_height: f64 = sketches.iter().map(|s| ABOVE_PANEL + s.height() + BELOW_PANEL).sum();
 
     let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
-    let title = format!("Training curves: {}", titles.join(", "));
+    let title = format!("Curves: {}", titles.join(", "));
     let mut document = Document::new(width, panels_height + 28.0, &title, STYLE);
     document.empty("rect", &[("width", "100%"), ("height", "100%"), ("class", "ground")]);
     let mut top = 0.0;

@@ -2,14 +2,17 @@
 
 use super::sources::{examples, too_long, with_alignments};
 use crate::cli::Evaluate;
+use crate::lines::write_output;
 use anyhow::{Result, bail};
 use gatto::Device;
 use gatto::data::{Example, Link, words};
+use gatto::inspect::curves::{self, Panel, Series};
 use gatto::inspect::look;
 use gatto::metrics::{Alignment, AlignmentErrorRate, ExactMatch, by_length};
 use gatto::model::{Saved, Task};
 use std::io::Write;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 /// Examples of a built-in task, which has no end to speak of, unless told otherwise.
 const OF_A_BUILTIN_TASK: u64 = 2000;
@@ -30,17 +33,11 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
     if let Some(path) = &arguments.alignments {
         examples = with_alignments(examples, path)?;
     }
-    let sources: Vec<&str> = examples.iter().map(|example| example.source.as_str()).collect();
-    let outputs = super::predict_all(&saved, &sources, arguments.batch as usize)?;
-    let references: Vec<String> =
-        examples.iter().map(|example| saved.tokens.target.normalise(&example.target)).collect();
-    let pairs = || outputs.iter().map(String::as_str).zip(references.iter().map(String::as_str));
-    let whole = ExactMatch::of(pairs());
-    let lengths = sources.iter().map(|source| words::split(source).len());
-    let groups = by_length(
-        lengths.zip(pairs()).map(|(length, (output, reference))| (length, output, reference)),
-        &GROUPS,
-    );
+    let measured = Measured::of(&saved, &examples, arguments.batch as usize)?;
+    if let Some(path) = &arguments.plot {
+        plot(path, arguments, &examples, &measured, device)?;
+    }
+    let Measured { whole, groups, .. } = &measured;
     let alignment = alignment_error_rate(&saved, &examples, arguments)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
@@ -82,11 +79,71 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
             .map(|figure| figure.map_or_else(|| "none".to_owned(), |figure| format!("{figure:.3}")));
         writeln!(out, "alignment error rate  {rate}  (precision {precision}, recall {recall})")?;
     }
-    let wrong = sources.iter().zip(pairs()).filter(|(_, (output, reference))| output != reference);
-    for (source, (output, reference)) in wrong.take(arguments.wrong) {
-        writeln!(out, "✗ {source} → {output}\n    should be: {reference}")?;
+    let wrong = examples.iter().zip(measured.pairs()).filter(|(_, (output, reference))| output != reference);
+    for (example, (output, reference)) in wrong.take(arguments.wrong) {
+        writeln!(out, "✗ {} → {output}\n    should be: {reference}", example.source)?;
     }
     Ok(())
+}
+
+/// What a model made of the examples, and how much of it is right.
+struct Measured {
+    outputs: Vec<String>,
+    references: Vec<String>,
+    whole: ExactMatch,
+    groups: Vec<(RangeInclusive<usize>, ExactMatch)>,
+}
+
+impl Measured {
+    fn of(saved: &Saved, examples: &[Example], batch: usize) -> Result<Self> {
+        let sources: Vec<&str> = examples.iter().map(|example| example.source.as_str()).collect();
+        let outputs = super::predict_all(saved, &sources, batch)?;
+        let references =
+            examples.iter().map(|example| saved.tokens.target.normalise(&example.target)).collect();
+        let mut found = Self { outputs, references, whole: ExactMatch::default(), groups: Vec::new() };
+        found.whole = ExactMatch::of(found.pairs());
+        let lengths = lengths(examples);
+        let rows = lengths.zip(found.pairs()).map(|(length, (output, reference))| (length, output, reference));
+        found.groups = by_length(rows, &GROUPS);
+        Ok(found)
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.outputs.iter().map(String::as_str).zip(self.references.iter().map(String::as_str))
+    }
+}
+
+/// The words of each source.
+fn lengths(examples: &[Example]) -> impl Iterator<Item = usize> {
+    examples.iter().map(|example| words::split(&example.source).len())
+}
+
+/// Draws exact match by source length, of this model and of those that it is compared with.
+fn plot(
+    path: &Path,
+    arguments: &Evaluate,
+    examples: &[Example],
+    measured: &Measured,
+    device: &Device,
+) -> Result<()> {
+    let line = |model: &Path, measured: &Measured| {
+        let points = measured.groups.iter().map(|(group, found)| {
+            let (count, sum) = lengths(examples)
+                .filter(|length| group.contains(length))
+                .fold((0, 0), |(count, sum), length| (count + 1, sum + length));
+            (sum as f64 / f64::from(count.max(1)), found.share() * 100.0)
+        });
+        let name = model.file_name().map_or_else(|| model.to_string_lossy(), |name| name.to_string_lossy());
+        Series { name: name.into_owned(), points: points.collect() }
+    };
+    let mut series = vec![line(&arguments.model, measured)];
+    for model in &arguments.against {
+        let other = Measured::of(&Saved::load(model, device)?, examples, arguments.batch as usize)?;
+        series.push(line(model, &other));
+    }
+    let panel = Panel { title: "exact match, %".to_owned(), series, logarithmic: false };
+    let picture = curves::svg(&[panel], "words of the source");
+    write_output(Some(path), |out| Ok(out.write_all(picture.as_bytes())?))
 }
 
 /// How far the words that a model looks at are those that belong together, on the examples whose

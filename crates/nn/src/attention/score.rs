@@ -93,7 +93,11 @@ impl Score {
                 ..none
             },
             ScoreKind::Location => Self { query: Some(initial.glorot([query, positions])), ..none },
-            ScoreKind::General => Self { key: Some(initial.glorot([states, query])), ..none },
+            ScoreKind::General => {
+                // Less by √Q than Glorot's: a sum over Q products would start with weights on one position.
+                let bound = (6.0 / ((states + query) * query) as f64).sqrt();
+                Self { key: Some(initial.uniform([states, query], bound)), ..none }
+            }
             ScoreKind::Dot | ScoreKind::ScaledDot => {
                 Self { key: differ.then(|| initial.glorot([states, query])), ..none }
             }

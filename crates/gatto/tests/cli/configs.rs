@@ -1,0 +1,156 @@
+//! Configurations: those that cannot be used, and every one that `gatto new` gives.
+
+use crate::{gatto, refused, run, snapshot, text, written};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn configurations_that_cannot_be_used() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bad.toml");
+    let good = "task = \"translate\"\n[data]\nbuiltin = \"reverse\"\n[encoder.gru]\nwidth = 8\n[decoder.gru]\nwidth = 8\n";
+    for (name, config, more) in [
+        ("unknown-key", good.replacen("width", "widht", 1), &[][..]),
+        ("unknown-table", format!("{good}[trian]\nsteps = 3\n"), &[]),
+        ("bad-value", good.replacen("width = 8", "width = 0", 1), &[]),
+        (
+            "bad-combination",
+            format!("{good}[sharing]\noutput = true\nembeddings = true\n[tokens]\nshared = false\n"),
+            &[],
+        ),
+        ("bad-type", good.replacen("width = 8", "width = \"wide\"", 1), &[]),
+        ("no-toml", "task = \n".to_owned(), &[]),
+        ("bad-set", good.to_owned(), &["--set", "train.steps"]),
+        ("bad-set-key", good.to_owned(), &["--set", "train.stepz=3"]),
+    ] {
+        fs::write(&path, config).expect("written");
+        let out = folder.path().join("run");
+        let said = refused(run(gatto(&["train"]).arg(&path).arg("--out").arg(&out).args(more), None));
+        snapshot(&format!("train-{name}"), &said, Some(folder.path()));
+        assert!(!out.exists(), "{name}: a run that cannot start leaves nothing");
+    }
+    let said = refused(run(gatto(&["train"]).arg(folder.path().join("missing.toml")), None));
+    snapshot("train-missing", &said, Some(folder.path()));
+    let data = "task = \"translate\"\n[data]\ntrain = { source = \"a.en\", target = \"a.it\" }\n[encoder.gru]\n[decoder.gru]\n";
+    fs::write(&path, data).expect("written");
+    let output = run(gatto(&["train"]).arg(&path).arg("--out").arg(folder.path().join("run")), None);
+    assert_eq!(output.status.code(), Some(1));
+    snapshot("train-missing-data", &text(&output.stderr), Some(folder.path()));
+}
+
+pub(crate) fn configs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
+}
+
+/// The names and texts of all configurations.
+pub(crate) fn recipes() -> Vec<(String, String)> {
+    let paths = fs::read_dir(configs()).expect("configurations").flatten().map(|entry| entry.path());
+    paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .map(|path| {
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            (name, fs::read_to_string(&path).expect("text"))
+        })
+        .collect()
+}
+
+/// What makes a configuration small enough for a test.
+fn small(config: &str) -> Vec<String> {
+    let mut changes: Vec<String> = Vec::new();
+    let mut set = |change: String| changes.extend(["--set".to_owned(), change]);
+    for (part, cell) in ["encoder", "decoder", "single"]
+        .iter()
+        .flat_map(|part| ["rnn", "lstm", "gru"].map(|cell| (part, cell)))
+    {
+        if config.contains(&format!("[{part}.{cell}]")) {
+            set(format!("{part}.{cell}.width=8"));
+            set(format!("{part}.{cell}.embedding=8"));
+        }
+    }
+    if config.contains("builtin =") {
+        set("data.examples=300".to_owned());
+    }
+    if config.contains("[search]") {
+        set("search.max_length=8".to_owned());
+    }
+    for (key, value) in [("steps", 2), ("valid_examples", 20), ("batch_examples", 16), ("warmup", 1)] {
+        set(format!("train.{key}={value}"));
+    }
+    if config.contains("cooldown =") {
+        set("train.cooldown=1".to_owned());
+    }
+    changes
+}
+
+/// Every configuration trains, and every one with a source predicts; those that start from others
+/// come after them.
+#[test]
+fn every_configuration_trains_and_predicts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for part in ["train", "val", "test"] {
+        fs::write(folder.path().join(format!("{part}.en")), "the cat\nthe dog sees the cat\n")
+            .expect("written");
+        fs::write(folder.path().join(format!("{part}.de")), "die Katze\nder Hund sieht die Katze\n")
+            .expect("written");
+    }
+    let train = |name: &str, config: &str, out: &str, more: &[&str]| {
+        fs::write(folder.path().join(format!("{name}.toml")), config).expect("written");
+        let mut command = gatto(&["train"]);
+        command
+            .current_dir(folder.path())
+            .arg(format!("{name}.toml"))
+            .args(small(config))
+            .args(more)
+            .args(["--out", out]);
+        let output = run(&mut command, None);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{name}: {said}");
+        assert_eq!(text(&output.stdout), "", "{name}");
+        assert!(said.contains("finished at step 2"), "{name}: {said}");
+        folder.path().join(out)
+    };
+    let mut all = recipes();
+    all.sort_by_key(|(_, config)| config.contains("[[init]]"));
+    assert!(all.len() >= 14);
+    for (name, config) in &all {
+        if name == "language-model" {
+            train(name, config, "runs/english", &[]);
+            train(name, config, "runs/italian", &["--set", "data.side=target"]);
+            let said =
+                refused(run(gatto(&["predict"]).arg(folder.path().join("runs/english")), Some(b"a\n")));
+            assert!(said.contains("is a language model"), "{said}");
+            continue;
+        }
+        let run_directory = train(name, config, &format!("out/{name}"), &[]);
+        let looks = config.contains("\n[attention]");
+        let mut command = gatto(if looks { &["predict", "--alignment"] } else { &["predict"] });
+        let found = written(run(command.arg(&run_directory), Some(b"the cat\n\n1 May 2020\n")));
+        assert_eq!(found.lines().count(), 3, "{name}");
+        assert!(found.lines().all(|line| line.contains(" ||| ") == looks), "{name}: {found}");
+        for file in
+            ["config.toml", "model.safetensors", "metrics.jsonl", "curves.svg", "tensorboard", "checkpoints"]
+        {
+            assert!(run_directory.join(file).exists(), "{name}: {file}");
+        }
+    }
+}
+
+#[test]
+fn a_run_finds_its_files_from_anywhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = "task = \"translate\"\n[data]\ntrain = { tsv = \"a.tsv\" }\ntest = { tsv = \"a.tsv\" }\nskip_bad = true\n\
+                  [tokens]\nkind = \"word\"\n[encoder.rnn]\nwidth = 4\n[decoder.rnn]\nwidth = 4\n[train]\nsteps = 2\n[search]\nmax_length = 5\n";
+    fs::write(folder.path().join("files.toml"), config).expect("written");
+    fs::write(folder.path().join("a.tsv"), "a b\tb a\nc\tc\n").expect("written");
+    let output = run(gatto(&["train", "files.toml", "--quiet"]).current_dir(folder.path()), None);
+    assert_eq!(written(output), "");
+    let evaluate = || run(gatto(&["evaluate"]).arg(folder.path().join("runs/files")), None);
+    let report = written(evaluate());
+    assert!(report.contains("of 2)"), "{report}");
+    // All lines of a file are looked at, and those that cannot be used are counted.
+    let lines = "a b\tb a\n".repeat(2100) + "no tab\n\tno source\n";
+    fs::write(folder.path().join("a.tsv"), lines).expect("written");
+    let output = evaluate();
+    assert!(text(&output.stdout).contains("of 2100)"), "{}", text(&output.stdout));
+    assert_eq!(text(&output.stderr), "note: 2 bad lines are passed over\n");
+}
