@@ -225,6 +225,23 @@ fn killed_at_random_moments_it_ends_the_same() {
 
 const ROUNDS: u64 = 4;
 
+/// Hard attention compares the cost of a choice with a mean of earlier costs, which must go on as well.
+#[test]
+fn killed_with_hard_attention_it_ends_the_same() {
+    let attention = "[attention]\nfocus = \"hard\"\nbaseline = \"average\"\nmarginal_steps = 10\n[train]\n";
+    let shop = Workshop::with(&CONFIG.replace("[train]\n", attention));
+    let whole = shop.complete("whole", &[]);
+    let run = shop.path("killed");
+    let (kills, _) = killed_until_it_ends(&shop, &run, Dice(ROUNDS));
+    assert!(kills >= 5, "killed {kills} times");
+    assert_same(&run, &whole);
+    // It is in what was compared, and no longer what it began with.
+    let state = fs::read(run.join("checkpoints/step-00000060/state.json")).expect("a state");
+    let state: Value = serde_json::from_slice(&state).expect("valid JSON");
+    let average = state["run"]["average_loss"].as_f64().expect("a mean of losses");
+    assert!(average > 0.0, "{average}");
+}
+
 /// Starts and kills the program until it gets to its end. Tells how often it was killed, and how
 /// often of these in the middle of writing.
 fn killed_until_it_ends(shop: &Workshop, run: &Path, mut dice: Dice) -> (u64, u64) {

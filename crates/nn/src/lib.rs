@@ -14,9 +14,11 @@ mod linear;
 pub mod loss;
 mod noise;
 pub mod recurrent;
+mod tanh;
 
 pub use embedding::Embedding;
 pub use flex::update;
 pub use initial::Initial;
 pub use linear::{Linear, linear, linear_plain};
 pub use noise::{Noise, dropout};
+pub use tanh::tanh;

@@ -1,6 +1,6 @@
 //! `gatto evaluate`
 
-use super::sources::{examples, too_long, with_alignments};
+use super::sources::{examples, require_attention, too_long, with_alignments};
 use crate::cli::Evaluate;
 use crate::lines::write_output;
 use anyhow::{Result, bail};
@@ -24,13 +24,23 @@ pub(crate) fn run(arguments: Evaluate) -> Result<()> {
     super::compute(&arguments.compute.clone(), move |device| evaluate(&arguments, device))?
 }
 
-fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
-    let saved = Saved::load(&arguments.model, device)?;
+/// Loads a model that reads a source.
+fn load(model: &Path, device: &Device) -> Result<Saved> {
+    let saved = Saved::load(model, device)?;
     if saved.task == Task::LanguageModel {
-        bail!("{}: is a language model; its figures are in metrics.jsonl", arguments.model.display());
+        bail!("{}: is a language model; its figures are in metrics.jsonl", model.display());
     }
+    Ok(saved)
+}
+
+fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
+    if let Some(path) = arguments.plot.as_ref().filter(|path| path.extension() != Some("svg".as_ref())) {
+        bail!("{}: is no .svg; name the plot so", path.display());
+    }
+    let saved = load(&arguments.model, device)?;
     let mut examples = examples(&arguments.held, &arguments.model, OF_A_BUILTIN_TASK)?;
     if let Some(path) = &arguments.alignments {
+        require_attention(&saved, &arguments.model, false)?;
         examples = with_alignments(examples, path)?;
     }
     let measured = Measured::of(&saved, &examples, arguments.batch as usize)?;
@@ -79,7 +89,7 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
             .map(|figure| figure.map_or_else(|| "none".to_owned(), |figure| format!("{figure:.3}")));
         writeln!(out, "alignment error rate  {rate}  (precision {precision}, recall {recall})")?;
     }
-    let wrong = examples.iter().zip(measured.pairs()).filter(|(_, (output, reference))| output != reference);
+    let wrong = examples.iter().zip(measured.pairs()).filter(|(_, pair)| ExactMatch::of([*pair]).right == 0);
     for (example, (output, reference)) in wrong.take(arguments.wrong) {
         writeln!(out, "✗ {} → {output}\n    should be: {reference}", example.source)?;
     }
@@ -103,7 +113,8 @@ impl Measured {
         let mut found = Self { outputs, references, whole: ExactMatch::default(), groups: Vec::new() };
         found.whole = ExactMatch::of(found.pairs());
         let lengths = lengths(examples);
-        let rows = lengths.zip(found.pairs()).map(|(length, (output, reference))| (length, output, reference));
+        let rows =
+            lengths.zip(found.pairs()).map(|(length, (output, reference))| (length, output, reference));
         found.groups = by_length(rows, &GROUPS);
         Ok(found)
     }
@@ -138,7 +149,7 @@ fn plot(
     };
     let mut series = vec![line(&arguments.model, measured)];
     for model in &arguments.against {
-        let other = Measured::of(&Saved::load(model, device)?, examples, arguments.batch as usize)?;
+        let other = Measured::of(&load(model, device)?, examples, arguments.batch as usize)?;
         series.push(line(model, &other));
     }
     let panel = Panel { title: "exact match, %".to_owned(), series, logarithmic: false };

@@ -36,6 +36,7 @@ const RECIPES: &[Recipe] = recipes![
     "attention-local",
     "attention-hard",
     "attention-dates",
+    "attention-scores",
 ];
 
 impl Recipe {

@@ -5,6 +5,7 @@ use crate::cli::{AlignmentForm, Predict};
 use crate::lines::{Lines, write_output};
 use anyhow::{Result, bail};
 use gatto::Device;
+use gatto::data::tokens::{Kind, UNKNOWN};
 use gatto::inspect::look;
 use gatto::model::{Forced, Prediction, Saved, Task, Trace};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -79,7 +80,19 @@ fn looked(
         (saved.tokens.source.encode(source), prediction.hypothesis.tokens.clone())
     };
     let pairs: Vec<Forced> = sources.iter().zip(predictions).map(pair).collect();
-    Ok(saved.trace(&pairs, arguments.batch as usize)?)
+    let mut traces = saved.trace(&pairs, arguments.batch as usize)?;
+    if saved.tokens.target.kind() == Kind::Word {
+        traces.iter_mut().zip(&pairs).for_each(|(trace, (_, written))| count_printed(trace, written));
+    }
+    Ok(traces)
+}
+
+/// Counts target words as they are printed: without those that are not in the vocabulary.
+fn count_printed(trace: &mut Trace, written: &[u32]) {
+    let mut printed = 0..;
+    for (piece, &token) in trace.target.iter_mut().zip(written) {
+        piece.word = if token == UNKNOWN { None } else { printed.next() };
+    }
 }
 
 /// Which words belong together, as text.

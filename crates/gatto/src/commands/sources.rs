@@ -2,7 +2,7 @@
 
 use crate::cli::Held;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use gatto::data::{Corpus, Example, FileCorpus, Link, Part};
+use gatto::data::{Corpus, Example, FileCorpus, Link, Part, words};
 use gatto::metrics::Alignment;
 use gatto::model::{CONFIG, ModelError, Saved, Task};
 use gatto::train::{ConfigFile, Origin, corpora};
@@ -81,6 +81,14 @@ pub(super) fn with_alignments(examples: Vec<Example>, path: &Path) -> Result<Vec
             format!("{}: ends before line {number}; it needs one line for each example", path.display())
         })?;
         let alignment: Alignment = line.parse().with_context(place)?;
+        let [source, target] = [&example.source, &example.target].map(|text| words::split(text).len());
+        if let Some((i, j)) = alignment.iter().find(|&(i, j)| i >= source || j >= target) {
+            bail!(
+                "{}: link `{i}-{j}` is beyond its sentences of {source} and {target} words; count words from 0, \
+                 source first",
+                place()
+            );
+        }
         let links = alignment.iter().map(|(source, target)| Link { source, target }).collect();
         found.push(Example { alignment: Some(links), ..example });
     }

@@ -47,7 +47,10 @@ fn a_model_that_reverses_looks_from_the_end_to_the_start() {
     let lines = lines();
     let plain = written(run(&mut predict(attentive(), &[]), Some(lines.as_bytes())));
     let found = written(run(&mut predict(attentive(), &["--alignment"]), Some(lines.as_bytes())));
-    assert_eq!(found, written(run(&mut predict(attentive(), &["--alignment=links"]), Some(lines.as_bytes()))));
+    assert_eq!(
+        found,
+        written(run(&mut predict(attentive(), &["--alignment=links"]), Some(lines.as_bytes())))
+    );
     assert_eq!(found.lines().count(), lines.lines().count());
     let (mut all, mut reversed) = (0, 0);
     for ((source, plain), line) in lines.lines().zip(plain.lines()).zip(found.lines()) {
@@ -136,7 +139,8 @@ fn alignments_do_not_depend_on_what_is_computed_together() {
         for key in ["source", "text", "tokens", "source_tokens", "links", "finished"] {
             assert_eq!(one[key], many[key], "{key}");
         }
-        for (a, b) in matrix(&one["weights"]).iter().flatten().zip(matrix(&many["weights"]).iter().flatten()) {
+        for (a, b) in matrix(&one["weights"]).iter().flatten().zip(matrix(&many["weights"]).iter().flatten())
+        {
             assert!((a - b).abs() < 1e-4, "{a} alone and {b} in a batch: {}", one["source"]);
         }
     }

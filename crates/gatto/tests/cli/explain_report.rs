@@ -24,7 +24,11 @@ fn figures(text: &str) -> Vec<f64> {
 fn the_report_says_what_json_says() {
     let text = written(run(&mut report(&["--examples", "20"]), None));
     let found = json(run(&mut report(&["--examples", "20", "--json"]), None));
-    assert_eq!(text, written(run(&mut report(&["--examples", "20"]), None)), "the same seed, the same figures");
+    assert_eq!(
+        text,
+        written(run(&mut report(&["--examples", "20"]), None)),
+        "the same seed, the same figures"
+    );
 
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(figures(lines[0]), [20.0, found["tokens"].as_f64().expect("a number")]);
@@ -68,7 +72,8 @@ fn the_output_of_the_model_can_be_explained_in_place_of_targets() {
     let lines = "a b c\nd e\nf g h i\n";
     fs::write(&source, lines).expect("written");
     fs::write(&target, "x\ny z\nw\n").expect("written");
-    fs::write(&own, written(run(gatto(&["predict"]).arg(attentive()), Some(lines.as_bytes())))).expect("written");
+    fs::write(&own, written(run(gatto(&["predict"]).arg(attentive()), Some(lines.as_bytes()))))
+        .expect("written");
     let of = |target, more: &[&str]| {
         let mut command = report(&["--json"]);
         json(run(command.arg("--source").arg(&source).arg("--target").arg(target).args(more), None))

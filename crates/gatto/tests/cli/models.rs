@@ -78,13 +78,14 @@ pub(crate) fn forgetful() -> &'static Path {
     })
 }
 
-/// A model with attention that has begun to translate, from a task that knows which words belong together.
+/// A model with attention that has begun to translate, with the most frequent words alone, from a task that
+/// knows which words belong together.
 pub(crate) fn translator() -> &'static Path {
     static MODEL: OnceLock<PathBuf> = OnceLock::new();
     MODEL.get_or_init(|| {
         let config = REVERSING
             .replace("\"reverse\"\nmax_length = 4", "\"phrases\"\nexamples = 20_000")
-            .replace("\"word\"", "\"word\"\nshared = false")
+            .replace("\"word\"", "\"word\"\nshared = false\nsize = 200")
             .replace("max_length = 12", "max_length = 40");
         trained("translator", &config)
     })

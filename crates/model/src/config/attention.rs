@@ -7,7 +7,7 @@
 //! query = "current"         # previous current
 //! ```
 
-use super::check::{WIDEST, rate, within};
+use super::check::{WIDEST, within};
 use super::{BridgeKind, Complaint, ModelConfig, SharingConfig};
 use gatto_nn::attention::{Aligned, AttentionSettings, Choosing, FocusKind as Focus, ScoreKind, ScoreSizes};
 use serde::{Deserialize, Serialize};
@@ -169,8 +169,9 @@ impl AttentionConfig {
         if let Some(window) = self.window {
             within("attention.window".into(), window, MOST_POSITIONS)?;
         }
-        if let Some(entropy) = self.entropy {
-            rate("attention.entropy".into(), entropy)?;
+        if let Some(entropy) = self.entropy.filter(|entropy| !(0.0..1.0).contains(entropy)) {
+            let message = format!("is {entropy}; write a number from 0 to below 1, such as 0.01");
+            return Err(Complaint::new("attention.entropy", message));
         }
         let additive = self.score == ScoreKind::Additive
             || self.focus == FocusKind::Local && self.aligned != Some(AlignedKind::Monotone);

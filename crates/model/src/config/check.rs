@@ -31,7 +31,7 @@ pub(super) fn within(key: String, value: usize, most: usize) -> Result<(), Compl
     }
 }
 
-pub(super) fn rate(key: String, value: f64) -> Result<(), Complaint> {
+fn rate(key: String, value: f64) -> Result<(), Complaint> {
     if (0.0..1.0).contains(&value) {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use crate::memory::{Memory, row_ids};
 use burn::module::Module;
 use burn::tensor::Tensor;
 use gatto_nn::attention::{Attention, Choosing, Looked, Source};
-use gatto_nn::{Initial, Linear};
+use gatto_nn::{Initial, Linear, tanh};
 
 /// An attention, and where what it sees meets the decoder's state.
 #[derive(Module, Debug)]
@@ -116,7 +116,7 @@ impl Looking {
     pub(super) fn meet(&self, context: Tensor<3>, state: Tensor<3>) -> Tensor<3> {
         let [batch, time, width] = state.dims();
         let both = Tensor::cat(vec![context, state], 2).flatten::<2>(0, 1); // [B·T, states + H]
-        self.meeting.forward(both).tanh().reshape([batch, time, width])
+        tanh(self.meeting.forward(both)).reshape([batch, time, width])
     }
 
     /// [`Looking::meet`] of every state [B, T, H] with every position alone: [B, T, S, H].

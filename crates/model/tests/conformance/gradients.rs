@@ -96,9 +96,8 @@ fn assert_slope(what: &str, gradient: f64, attention: bool, slope: impl Fn(f32) 
     let tolerance = if attention { TOLERANCE_WITH_ATTENTION } else { TOLERANCE };
     let close = |slope: f64| (gradient - slope).abs() <= tolerance * slope.abs().max(1.0);
     let first = slope(H);
-    if !close(first) && !(attention && close(slope(H / 4.0))) {
-        panic!("{what}: the gradient is {gradient}, the slope {first}");
-    }
+    let is_slope = close(first) || attention && close(slope(H / 4.0));
+    assert!(is_slope, "{what}: the gradient is {gradient}, the slope {first}");
 }
 
 /// The places that are looked at: the three largest gradients, and three spread over the parameter.

@@ -9,7 +9,7 @@
 //!   smaller: a context is always a mean of states.
 
 use super::Source;
-use crate::{Initial, Linear};
+use crate::{Initial, Linear, tanh};
 use burn::module::{Module, Param};
 use burn::tensor::activation::{log_softmax, sigmoid};
 use burn::tensor::{Tensor, TensorData};
@@ -148,7 +148,7 @@ impl Focus {
         let lengths = source.mask.clone().sum_dim(1).unsqueeze_dim::<3>(1); // [B, 1, 1]
         let aligned = match (&self.position, &self.position_vector) {
             (Some(weight), Some(vector)) => {
-                let hidden = query.clone().reshape([batch * time, width]).matmul(weight.val()).tanh();
+                let hidden = tanh(query.clone().reshape([batch * time, width]).matmul(weight.val()));
                 let inner = vector.dims()[0];
                 let share = sigmoid((hidden * vector.val().reshape([1, inner])).sum_dim(1)); // [B·T, 1]
                 share.reshape([batch, time, 1]) * lengths // [B, T, 1]
