@@ -245,8 +245,9 @@ pub(crate) struct Evaluate {
     /// Another model to draw beside it, on the same examples; may be given more than once
     #[arg(long, value_name = "MODEL", requires = "plot")]
     pub(crate) against: Vec<PathBuf>,
-    /// Gold word alignments in the Pharaoh format, one line per example [default: those of the data]
-    #[arg(long, value_name = "FILE")]
+    /// Gold word alignments of --source and --target in the Pharaoh format, one line each [default: those
+    /// that the data knows]
+    #[arg(long, value_name = "FILE", requires = "source")]
     pub(crate) alignments: Option<PathBuf>,
     /// Flags of links.
     #[command(flatten)]

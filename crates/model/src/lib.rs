@@ -31,4 +31,4 @@ pub use memory::{Memory, Tokens};
 pub use model::{Forward, Model, Vocabularies};
 pub use saved::{CONFIG, Prediction, Saved, WEIGHTS, write};
 pub use stepping::Stepping;
-pub use trace::{Forced, Piece, Trace, log_probabilities};
+pub use trace::{Forced, MOST_SCORES, Piece, Trace, log_probabilities};

@@ -27,7 +27,7 @@ impl Memory {
             states: self.states.clone().select(0, ids.clone()),
             mask: self.mask.clone().select(0, ids.clone()),
             summary: self.summary.iter().map(select).collect(),
-            identities: rows.iter().filter_map(|&row| self.identities.get(row).copied()).collect(),
+            identities: rows.iter().map(|&row| self.identities[row]).collect(),
         }
     }
 

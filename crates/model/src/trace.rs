@@ -5,12 +5,12 @@
 //! costs nothing when no one asks, works behind every search, and for targets that nobody searched for.
 
 use crate::error::ModelError;
-use crate::saved::{BATCH_TOKENS, Saved};
-use burn::tensor::activation::log_softmax;
-use burn::tensor::{Int, Tensor, TensorData};
+use crate::saved::{BATCH_TOKENS, LONGEST_SOURCE, Saved};
+use burn::tensor::Tensor;
 use gatto_data::tokens::{END, Tokenizer};
 use gatto_data::{Limits, Padded, evaluation_batches, in_input_order};
 use gatto_nn::Noise;
+use gatto_nn::loss::{Targets, cross_entropy};
 
 /// One token of a source or a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,22 @@ impl Trace {
     }
 }
 
+/// Refuses more tokens than can be read at once, or looked at.
+fn check_length(index: usize, tokens: usize, positions: Option<usize>) -> Result<(), ModelError> {
+    match positions {
+        Some(limit) if tokens + 1 > limit => {
+            Err(ModelError::BeyondPositions { index, count: tokens + 1, limit })
+        }
+        _ if tokens > LONGEST_SOURCE => {
+            Err(ModelError::TooLong { index, count: tokens, limit: LONGEST_SOURCE })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The most scores of tokens that are computed together: 256 MiB of them.
+pub const MOST_SCORES: usize = 1 << 26;
+
 /// Tokens of a source and of the target to force, both without their end.
 pub type Forced = (Vec<u32>, Vec<u32>);
 
@@ -50,23 +66,21 @@ impl Saved {
     /// `index` of the input.
     pub fn encode_source(&self, index: usize, source: &str) -> Result<Vec<u32>, ModelError> {
         let tokens = self.tokens.source.encode(source);
-        let looked_at = self.plan.attention.as_ref().and_then(|attention| attention.most_positions());
-        match looked_at {
-            Some(limit) if tokens.len() + 1 > limit => {
-                Err(ModelError::BeyondPositions { index, count: tokens.len() + 1, limit })
-            }
-            _ if tokens.len() > crate::saved::LONGEST_SOURCE => {
-                let limit = crate::saved::LONGEST_SOURCE;
-                Err(ModelError::TooLong { index, count: tokens.len(), limit })
-            }
-            _ => Ok(tokens),
-        }
+        let most = self.plan.attention.as_ref().and_then(|attention| attention.most_positions());
+        check_length(index, tokens.len(), most)?;
+        Ok(tokens)
     }
 
     /// Forces targets through the model, and tells where it looked at each of their tokens. At most
     /// `batch` pairs are computed together.
     pub fn trace(&self, pairs: &[Forced], batch: usize) -> Result<Vec<Trace>, ModelError> {
-        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
+        let most = self.plan.attention.as_ref().and_then(|attention| attention.most_positions());
+        for (index, (source, target)) in pairs.iter().enumerate() {
+            check_length(index, source.len(), most)?;
+            check_length(index, target.len(), None)?;
+        }
+        let scores = (MOST_SCORES / self.tokens.target.size().max(1)).clamp(1, BATCH_TOKENS);
+        let limits = Limits { batch_tokens: Some(scores), batch_examples: Some(batch) };
         let mut found = Vec::with_capacity(pairs.len());
         for batch in evaluation_batches(pairs, &limits)? {
             let looked = Looked::at(self, &batch.source, &batch.target);
@@ -123,10 +137,8 @@ impl Looked {
 
 /// log p of every token of `target`, from scores [B·T, V]: [B·T].
 pub fn log_probabilities(logits: Tensor<2>, target: &Padded) -> Tensor<1> {
-    let rows = target.ids.len();
-    let ids: Vec<i64> = target.ids.iter().map(|&id| i64::from(id)).collect();
-    let ids = Tensor::<2, Int>::from_data(TensorData::new(ids, [rows, 1]), &logits.device());
-    log_softmax(logits, 1).gather(1, ids).squeeze_dim::<1>(1)
+    let weights = vec![1.0; target.ids.len()];
+    -cross_entropy(logits, &Targets { ids: target.ids.clone(), weights, smoothing: 0.0 })
 }
 
 /// The tokens of one side, its end behind them.

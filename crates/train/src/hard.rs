@@ -6,8 +6,8 @@
 //! al., 2015). An entropy term keeps α from closing its eyes too early.
 
 use burn::tensor::{Tensor, TensorData};
-use gatto_model::Alignment;
 use gatto_model::config::{AttentionConfig, BaselineKind};
+use gatto_nn::attention::Choice;
 
 /// What an entropy of one nat is worth if not given.
 const ENTROPY: f64 = 0.01;
@@ -48,20 +48,21 @@ impl Costs {
 /// What is added to a sum of losses to make its gradient that of the expected loss.
 pub(crate) fn surrogate(
     costs: &Costs,
-    alignment: &Alignment,
+    weights: &Tensor<3>,
+    choice: &Choice,
     config: &AttentionConfig,
     average_loss: f64,
 ) -> Tensor<1> {
-    let weights = &alignment.weights;
     let exists = costs.tokens.iter().map(|&tokens| if tokens > 0.0 { 1.0 } else { 0.0 }).collect();
     let exists = costs.tensor(exists, weights); // [B, T]
-    let Some(choice) = &alignment.choice else { return exists.sum() * 0.0 };
     let learned = choice.baseline.as_ref().filter(|_| config.baseline == Some(BaselineKind::Learned));
     let guesses: Vec<f32> = match learned {
         Some(baseline) => baseline.clone().try_into_vec_as::<f32>().unwrap_or_default(),
-        None => costs.tokens.iter().map(|&tokens| tokens * average_loss as f32).collect(),
+        None => vec![average_loss as f32; costs.tokens.len()],
     };
-    let advantage = costs.values.iter().zip(&guesses).map(|(cost, guess)| cost - guess).collect();
+    // Guesses are per token: a sum of costs would teach a learned one with errors as large as sentences.
+    let advantage = costs.values.iter().zip(&guesses).zip(&costs.tokens);
+    let advantage = advantage.map(|((cost, guess), tokens)| cost - guess * tokens).collect();
     let advantage = costs.tensor(advantage, weights) * exists.clone(); // [B, T]
     let log_weights = &choice.log_weights;
     let chosen = (weights.clone() * log_weights.clone()).sum_dim(2).squeeze_dim::<2>(2); // [B, T]
@@ -69,7 +70,8 @@ pub(crate) fn surrogate(
     let mut objective =
         (advantage * chosen).sum() - (entropy * exists.clone()).sum() * config.entropy.unwrap_or(ENTROPY);
     if let Some(baseline) = learned {
-        let error = (baseline.clone() - costs.tensor(costs.values.clone(), weights)) * exists;
+        let means = costs.values.iter().zip(&costs.tokens).map(|(cost, tokens)| cost / tokens.max(1.0));
+        let error = (baseline.clone() - costs.tensor(means.collect(), weights)) * exists;
         objective = objective + error.powf_scalar(2.0).sum();
     }
     objective

@@ -10,7 +10,7 @@ use gatto_data::random::mixed;
 use gatto_data::{Batch, Padded};
 use gatto_model::config::FocusKind;
 use gatto_model::weights::Weights;
-use gatto_model::{AttentionConfig, Forward, Memory, Model};
+use gatto_model::{Alignment, AttentionConfig, Forward, Memory, Model};
 use gatto_nn::Noise;
 use gatto_nn::loss::{Targets, cross_entropy, mixture_cross_entropy};
 
@@ -126,13 +126,12 @@ impl Lesson<'_> {
         let targets = learning.targets(self.config.label_smoothing);
         let losses = cross_entropy(learning.forward.logits, &targets); // [B·T]
         let loss = losses.clone().sum(); // [1]
-        match (hard, learning.forward.alignment) {
-            (Some(hard), Some(alignment)) => {
-                let costs = Costs::new(losses, targets.weights, batch.target.width, hard.is_carried());
-                (scalar(&loss), loss + surrogate(&costs, &alignment, hard, self.average_loss))
-            }
-            _ => (scalar(&loss), loss),
-        }
+        let Some((hard, Alignment { weights, choice: Some(choice) })) = hard.zip(learning.forward.alignment)
+        else {
+            return (scalar(&loss), loss);
+        };
+        let costs = Costs::new(losses, targets.weights, batch.target.width, hard.is_carried());
+        (scalar(&loss), loss + surrogate(&costs, &weights, &choice, hard, self.average_loss))
     }
 }
 

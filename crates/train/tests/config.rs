@@ -314,7 +314,7 @@ fn attention_that_makes_no_sense_is_refused_where_it_stands() {
         (
             attending("window = 0\nfocus = \"local\""),
             "9:1",
-            "`attention.window` is 0; write a number from 1 to 100000",
+            "`attention.window` is 0; write a number from 1 to 16384",
         ),
         (attending("width = 0"), "9:1", "`attention.width` is 0; write a number from 1 to 16384"),
         (

@@ -136,6 +136,18 @@ mod every_variant {
         };
     }
 
+    /// Draws are a noisy teacher: twice the updates, half of them with every choice summed over, or none.
+    #[test]
+    fn hard_attention() {
+        let longer = QUICK.replace("250", "500");
+        for cell in CELLS {
+            for lines in ["marginal_steps = 250", "baseline = \"learned\""] {
+                let parts = looking(cell, &format!("focus = \"hard\"\n{lines}"));
+                learns(&format!("hard {cell}, {lines}"), &parts, &longer, 0.05);
+            }
+        }
+    }
+
     axes! {
         plain: |cell| alike(cell, ""),
         two_layers: |cell| alike(cell, "layers = 2"),
@@ -160,8 +172,6 @@ mod every_variant {
         cosine: |cell| looking(cell, "score = \"cosine\""),
         local: |cell| looking(cell, "focus = \"local\"\nwindow = 2"),
         local_monotone: |cell| looking(cell, "focus = \"local\"\naligned = \"monotone\""),
-        hard: |cell| looking(cell, "focus = \"hard\"\nmarginal_steps = 150"),
-        hard_with_a_learned_baseline: |cell| looking(cell, "focus = \"hard\"\nbaseline = \"learned\""),
     }
 }
 

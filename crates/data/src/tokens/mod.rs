@@ -151,11 +151,14 @@ impl Tokenizer {
         if let Engine::Word(_) = self.engine {
             return (0..ids.len()).map(Some).collect(); // an unknown word is one, too
         }
+        let pieces: Vec<&[u8]> =
+            ids.iter().map(|id| self.bytes.get(*id as usize).map_or(&[][..], Vec::as_slice)).collect();
+        let places = places_in_text(&pieces.concat());
         let mut end = 0;
-        let spans = ids.iter().map(|id| {
+        let spans = pieces.iter().map(|piece| {
             let start = end;
-            end += self.bytes.get(*id as usize).map_or(0, Vec::len);
-            start..end
+            end += piece.len();
+            places[start]..places[end]
         });
         words::holding(&self.decode(ids), spans)
     }
@@ -187,6 +190,22 @@ impl Tokenizer {
             Engine::Unigram(model) => encode_pieces(model.as_ref(), text),
         }
     }
+}
+
+/// Where each byte, and the end behind them, stands in the text that they make when bytes that are no
+/// character become `�`.
+fn places_in_text(bytes: &[u8]) -> Vec<usize> {
+    let (mut places, mut at) = (Vec::with_capacity(bytes.len() + 1), 0);
+    for chunk in bytes.utf8_chunks() {
+        places.extend((0..chunk.valid().len()).map(|byte| at + byte));
+        at += chunk.valid().len();
+        places.extend(chunk.invalid().iter().map(|_| at));
+        if !chunk.invalid().is_empty() {
+            at += char::REPLACEMENT_CHARACTER.len_utf8();
+        }
+    }
+    places.push(at);
+    places
 }
 
 /// Cuts the text and lets a subword model cut further.

@@ -393,3 +393,14 @@ fn special_tokens_have_to_have_their_ids() {
         assert!(message.contains("token 4 is not the special token ⟨sep⟩"), "{message}");
     }
 }
+
+#[test]
+fn a_broken_byte_does_not_shift_the_words_behind_it() {
+    let recipe = Recipe { kind: Kind::Byte, ..Recipe::default() };
+    let tokenizer = Tokenizer::train(&recipe, ["a".to_owned()]).unwrap();
+    let mut ids = tokenizer.encode("è bb c");
+    assert_eq!(tokenizer.words_of(&ids), [0, 0, 1, 1, 1, 2, 2].map(Some));
+    ids.remove(1); // half a letter is a mark of its own, three bytes long in the text
+    assert_eq!(tokenizer.decode(&ids), "\u{fffd} bb c");
+    assert_eq!(tokenizer.words_of(&ids), [0, 1, 1, 1, 2, 2].map(Some));
+}

@@ -41,7 +41,7 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
     let mut examples = examples(&arguments.held, &arguments.model, OF_A_BUILTIN_TASK)?;
     if let Some(path) = &arguments.alignments {
         require_attention(&saved, &arguments.model, false)?;
-        examples = with_alignments(examples, path)?;
+        examples = with_alignments(examples, path, arguments.held.examples.is_none())?;
     }
     let measured = Measured::of(&saved, &examples, arguments.batch as usize)?;
     if let Some(path) = &arguments.plot {
@@ -178,10 +178,13 @@ fn alignment_error_rate(
     });
     let pairs = pairs.collect::<Result<Vec<_>>>()?;
     let mut found = AlignmentErrorRate::default();
-    for (trace, (_, links)) in saved.trace(&pairs, arguments.batch as usize)?.iter().zip(&gold) {
-        let gold: Alignment = links.iter().map(|link| (link.source, link.target)).collect();
-        if let Some(links) = look::links(trace, arguments.links.link_share) {
-            found.count(&links, &gold.into());
+    let batch = arguments.batch as usize;
+    for (pairs, gold) in pairs.chunks(batch * 16).zip(gold.chunks(batch * 16)) {
+        for (trace, (_, links)) in saved.trace(pairs, batch)?.iter().zip(gold) {
+            let gold: Alignment = links.iter().map(|link| (link.source, link.target)).collect();
+            if let Some(links) = look::links(trace, arguments.links.link_share) {
+                found.count(&links, &gold.into());
+            }
         }
     }
     Ok(Some(found))

@@ -14,6 +14,8 @@ use std::path::Path;
 
 /// Pixels of a PNG for one of the drawing's.
 const PNG_SCALE: f32 = 2.0;
+/// Letters of a source that stand in a message.
+const SHOWN: usize = 40;
 /// Columns to draw in where there is no terminal to measure.
 const COLUMNS: usize = 100;
 
@@ -40,9 +42,7 @@ fn format(path: &Path) -> Result<Format> {
 }
 
 fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<()> {
-    // Gradients need a model that keeps track of them.
-    let device = if arguments.explain { device.clone().autodiff() } else { device.clone() };
-    let saved = Saved::load(&arguments.model, &device)?;
+    let saved = Saved::load(&arguments.model, device)?;
     require_attention(&saved, &arguments.model, arguments.explain)?;
     let sources = match &arguments.input {
         Some(text) => vec![text.clone()],
@@ -54,11 +54,19 @@ fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<
         "--target is for one sentence, and there are {}",
         sources.len()
     );
-    let pictures: Vec<Heatmap> =
-        sources.iter().map(|source| picture(&saved, source, arguments)).collect::<Result<_>>()?;
+    let mut pictures = sources.iter().map(|source| picture(&saved, source, arguments));
     match (format, &arguments.output) {
-        (Some(format), Some(path)) => save(format, path, &pictures),
-        _ => show(&pictures),
+        (Some(format), Some(path)) => {
+            ensure!(
+                format == Format::Html || sources.len() == 1,
+                "{}: holds one picture, and there are {} sentences; write to .html, which holds them all",
+                path.display(),
+                sources.len()
+            );
+            save(format, path, &pictures.collect::<Result<Vec<_>>>()?)
+        }
+        _ => pictures
+            .try_for_each(|picture| Ok(writeln!(std::io::stdout().lock(), "{}", in_terminal(&picture?))?)),
     }
 }
 
@@ -73,7 +81,10 @@ fn all_lines() -> Result<Vec<String>> {
 
 /// What the model makes of a source, and where it looks meanwhile.
 fn picture(saved: &Saved, source: &str, arguments: &Look) -> Result<Heatmap> {
-    let place = |_| format!("\u{201c}{source}\u{201d}");
+    let place = |_| {
+        let start: String = source.chars().take(SHOWN).collect();
+        format!("\u{201c}{start}{}\u{201d}", if start.len() < source.len() { "…" } else { "" })
+    };
     let read = saved.encode_source(0, source).map_err(|error| too_long(error, place))?;
     let (written, text) = match &arguments.target {
         Some(target) => (saved.tokens.target.encode(target), saved.tokens.target.normalise(target)),
@@ -84,6 +95,8 @@ fn picture(saved: &Saved, source: &str, arguments: &Look) -> Result<Heatmap> {
         }
     };
     let (title, pair): (String, Forced) = (format!("{source} → {text}"), (read, written));
+    let panels = if arguments.explain { 3 } else { 1 };
+    Heatmap::check_size(pair.0.len() + 1, pair.1.len() + 1, panels)?;
     let heatmap = if arguments.explain {
         look::explained(&title, &explain(saved, &pair)?)?
     } else {
@@ -95,26 +108,13 @@ fn picture(saved: &Saved, source: &str, arguments: &Look) -> Result<Heatmap> {
 }
 
 fn save(format: Format, path: &Path, pictures: &[Heatmap]) -> Result<()> {
-    let bytes = match (format, pictures) {
-        (Format::Html, pictures) => html(pictures).into_bytes(),
-        (Format::Svg, [one]) => svg(one).into_bytes(),
-        (Format::Png, [one]) => png(one, PNG_SCALE)?,
-        _ => bail!(
-            "{}: holds one picture, and there are {} sentences; write to .html, which holds them all",
-            path.display(),
-            pictures.len()
-        ),
+    let first = || pictures.first().context("there is no picture");
+    let bytes = match format {
+        Format::Html => html(pictures).into_bytes(),
+        Format::Svg => svg(first()?).into_bytes(),
+        Format::Png => png(first()?, PNG_SCALE)?,
     };
     write_output(Some(path), |out| Ok(out.write_all(&bytes)?))
-}
-
-/// Draws on standard output.
-fn show(pictures: &[Heatmap]) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    for picture in pictures {
-        writeln!(out, "{}", in_terminal(picture))?;
-    }
-    Ok(())
 }
 
 /// A picture for standard output: as wide as the terminal, in the colours that it knows.

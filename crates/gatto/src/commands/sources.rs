@@ -71,8 +71,9 @@ pub(super) fn examples(held: &Held, model: &Path, of_a_builtin_task: u64) -> Res
     Ok(examples)
 }
 
-/// Gives examples the gold alignments of a file, one line of Pharaoh links each.
-pub(super) fn with_alignments(examples: Vec<Example>, path: &Path) -> Result<Vec<Example>> {
+/// Gives examples the gold alignments of a file, one line of Pharaoh links each; `whole` if they are all
+/// that there are.
+pub(super) fn with_alignments(examples: Vec<Example>, path: &Path, whole: bool) -> Result<Vec<Example>> {
     let mut lines = crate::lines::Lines::open(Some(path))?;
     let mut found = Vec::with_capacity(examples.len());
     for (number, example) in (1..).zip(examples) {
@@ -91,6 +92,9 @@ pub(super) fn with_alignments(examples: Vec<Example>, path: &Path) -> Result<Vec
         }
         let links = alignment.iter().map(|(source, target)| Link { source, target }).collect();
         found.push(Example { alignment: Some(links), ..example });
+    }
+    if whole && lines.next()?.is_some() {
+        bail!("{}: has more lines than there are examples; it needs one for each", path.display());
     }
     Ok(found)
 }

@@ -2,7 +2,7 @@
 //! and how far they agree with where the model looked.
 //!
 //! - gradient × input: Σ_c (∂ log p(y_t) / ∂x_ic) · x_ic, how much log p(y_t) would change if the vector
-//!   of source token i shrank a little (Simonyan et al., 2014; Denil et al., 2014).
+//!   of source token i grew a little (Simonyan et al., 2014; Denil et al., 2014).
 //! - erasure: log p(y_t) less what it is when source token i is left out (Li et al., 2016).
 //!
 //! [`report()`] averages over many sentences: rank correlations of each with attention, and how far
@@ -13,10 +13,11 @@ mod report;
 
 pub use report::{Fall, Report, report};
 
+use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
 use gatto_data::Padded;
 use gatto_data::tokens::END;
-use gatto_model::{Forced, Model, ModelError, Saved, Trace, log_probabilities};
+use gatto_model::{Forced, MOST_SCORES, Model, ModelError, Saved, Trace, log_probabilities};
 
 /// A trace beside other answers to the same question, each a row per target token and a column per
 /// source token.
@@ -33,11 +34,10 @@ pub struct Explanation {
 /// Targets that are computed together.
 const BATCH: usize = 64;
 
-/// Explains a target, token by token. The model must have been loaded for gradients, on a device with
-/// autodiff.
+/// Explains a target, token by token.
 pub fn explain(saved: &Saved, pair: &Forced) -> Result<Explanation, ModelError> {
     let (trace, erasure) = erasure(saved, pair)?;
-    Ok(Explanation { trace, gradient: gradient(&saved.model, pair), erasure })
+    Ok(Explanation { trace, gradient: gradient(&saved.model.clone().train(), pair), erasure })
 }
 
 /// Gradient × input of every source token for every target token.
@@ -46,10 +46,11 @@ fn gradient(model: &Model, (source, target): &Forced) -> Vec<Vec<f32>> {
     let (source, target) = (ended(source), ended(target));
     let (steps, positions) = (target.len(), source.len());
     let mut found = Vec::with_capacity(steps);
-    for first in (0..steps).step_by(BATCH) {
+    let most = (MOST_SCORES / (steps * model.vocabularies().target)).clamp(1, BATCH);
+    for first in (0..steps).step_by(most) {
         // One copy of the pair for each target token, which alone counts there: one backward pass
         // then gives the gradients of all of them, apart.
-        let rows = BATCH.min(steps - first);
+        let rows = most.min(steps - first);
         let sources = Padded::new(&vec![source.clone(); rows]);
         let targets = Padded::new(&vec![target.clone(); rows]);
         let Some(vectors) = model.source_vectors(&sources) else { return Vec::new() };
@@ -74,11 +75,19 @@ fn erasure(saved: &Saved, pair: &Forced) -> Result<(Trace, Vec<Vec<f32>>), Model
     let (source, target) = pair;
     let mut pairs = vec![pair.clone()];
     pairs.extend((0..source.len()).map(|left_out| (without(source, &[left_out]), target.clone())));
-    let mut traces = saved.trace(&pairs, BATCH)?.into_iter();
-    let Some(whole) = traces.next() else { unreachable!("as many traces as pairs") };
-    let erased: Vec<Trace> = traces.collect();
-    let cost = |t: usize, trace: &Trace| whole.log_probabilities[t] - trace.log_probabilities[t];
-    let of_token = |t: usize| erased.iter().map(|trace| cost(t, trace)).chain([0.0]).collect();
+    // Of what is left out only the probabilities are kept, some pairs at a time.
+    let (mut whole, mut erased) = (None, Vec::with_capacity(source.len()));
+    for pairs in pairs.chunks(BATCH) {
+        for trace in saved.trace(pairs, BATCH)? {
+            match &whole {
+                None => whole = Some(trace),
+                Some(_) => erased.push(trace.log_probabilities),
+            }
+        }
+    }
+    let Some(whole) = whole else { unreachable!("as many traces as pairs") };
+    let cost = |t: usize, left: &Vec<f32>| whole.log_probabilities[t] - left[t];
+    let of_token = |t: usize| erased.iter().map(|left| cost(t, left)).chain([0.0]).collect();
     let costs = (0..whole.target.len()).map(of_token).collect();
     Ok((whole, costs))
 }

@@ -94,12 +94,13 @@ pub fn report(
             let deletions = deletions(weights, read, deleted, seed, number as u64);
             let changed: Vec<Forced> =
                 deletions.iter().map(|left_out| (without(&pair.0, left_out), pair.1.clone())).collect();
-            let traces = saved.trace(&changed, BATCH)?;
-            for (place, trace) in traces.iter().enumerate() {
-                let t = place / (1 + DRAWS);
-                let fall = whole[t].exp() - trace.log_probabilities[t].exp();
-                let mean = if place % (1 + DRAWS) == 0 { &mut *attended } else { &mut *random };
-                mean.add(f64::from(fall));
+            for (first, changed) in changed.chunks(BATCH).enumerate() {
+                for (place, trace) in (first * BATCH..).zip(saved.trace(changed, BATCH)?) {
+                    let t = place / (1 + DRAWS);
+                    let fall = whole[t].exp() - trace.log_probabilities[t].exp();
+                    let mean = if place % (1 + DRAWS) == 0 { &mut *attended } else { &mut *random };
+                    mean.add(f64::from(fall));
+                }
             }
         }
         seen();

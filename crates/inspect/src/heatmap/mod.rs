@@ -107,7 +107,7 @@ pub enum HeatmapError {
     #[error("a heatmap without {0}")]
     Empty(&'static str),
     /// More of something than can be drawn.
-    #[error("a heatmap of {found} {what}; at most {most} can be drawn")]
+    #[error("a heatmap of {found} {what}; at most {most} can be drawn: split the sentence")]
     TooLarge {
         /// What there is too much of.
         what: &'static str,
@@ -188,11 +188,20 @@ impl Heatmap {
         target: Vec<Token>,
         panels: Vec<Panel>,
     ) -> Result<Self, HeatmapError> {
-        let cells = source.len().saturating_mul(target.len()).saturating_mul(panels.len());
+        Self::check_size(source.len(), target.len(), panels.len())?;
+        for panel in &panels {
+            check_panel(panel, source.len(), target.len())?;
+        }
+        Ok(Self { title: title.into(), source, target, probabilities: None, panels })
+    }
+
+    /// Refuses sizes that cannot be drawn, before anything is computed for them.
+    pub fn check_size(source: usize, target: usize, panels: usize) -> Result<(), HeatmapError> {
+        let cells = source.saturating_mul(target).saturating_mul(panels);
         for (what, found, most) in [
-            ("source tokens", source.len(), MOST_TOKENS),
-            ("target tokens", target.len(), MOST_TOKENS),
-            ("panels", panels.len(), MOST_PANELS),
+            ("source tokens", source, MOST_TOKENS),
+            ("target tokens", target, MOST_TOKENS),
+            ("panels", panels, MOST_PANELS),
             ("cells", cells, MOST_CELLS),
         ] {
             if found == 0 {
@@ -202,10 +211,7 @@ impl Heatmap {
                 return Err(HeatmapError::TooLarge { what, found, most });
             }
         }
-        for panel in &panels {
-            check_panel(panel, source.len(), target.len())?;
-        }
-        Ok(Self { title: title.into(), source, target, probabilities: None, panels })
+        Ok(())
     }
 
     /// Shows beside each target token how probable it was.

@@ -40,7 +40,7 @@ fn absurd_sizes_are_refused() {
     let many = "a ".repeat(MOST_TOKENS + 1);
     let long = vec![panel("attention", Scale::Share, vec![vec![0.0; MOST_TOKENS + 1]])];
     let message = refused(&many, "b", long).to_string();
-    assert_eq!(message, "a heatmap of 1025 source tokens; at most 1024 can be drawn");
+    assert_eq!(message, "a heatmap of 1025 source tokens; at most 1024 can be drawn: split the sentence");
     let panels = vec![panel("attention", Scale::Share, vec![vec![1.0]]); MOST_PANELS + 1];
     assert!(matches!(refused("a", "b", panels), HeatmapError::TooLarge { what: "panels", .. }));
     let full = "a ".repeat(MOST_TOKENS);

@@ -116,7 +116,7 @@ pub enum BaselineKind {
 
 const WINDOW: usize = 3;
 const POSITIONS: usize = 257; // what `train.max_length` lets in if not given, and the end
-const MOST_POSITIONS: usize = 100_000;
+const MOST_POSITIONS: usize = 16_384;
 
 impl AttentionConfig {
     /// What to build for a decoder of width `query` that looks at states of width `states`.
@@ -140,7 +140,7 @@ impl AttentionConfig {
 
     /// The most tokens of a source, where the score has a limit.
     pub fn most_positions(&self) -> Option<usize> {
-        (self.score == ScoreKind::Location).then(|| self.max_positions.unwrap_or(POSITIONS))
+        self.score.has_positions().then(|| self.max_positions.unwrap_or(POSITIONS))
     }
 
     /// How a hard focus chooses at prediction.
@@ -173,7 +173,7 @@ impl AttentionConfig {
             let message = format!("is {entropy}; write a number from 0 to below 1, such as 0.01");
             return Err(Complaint::new("attention.entropy", message));
         }
-        let additive = self.score == ScoreKind::Additive
+        let additive = self.score.has_width()
             || self.focus == FocusKind::Local && self.aligned != Some(AlignedKind::Monotone);
         let belongs = |given: bool, fits: bool, key: &str, to: &str| match given && !fits {
             true => Err(Complaint::new(
@@ -184,7 +184,7 @@ impl AttentionConfig {
         };
         let hard = self.focus == FocusKind::Hard;
         let local = self.focus == FocusKind::Local;
-        let location = self.score == ScoreKind::Location;
+        let location = self.score.has_positions();
         belongs(self.width.is_some(), additive, "width", "`score = \"additive\"`")?;
         belongs(self.max_positions.is_some(), location, "max_positions", "`score = \"location\"`")?;
         belongs(self.window.is_some(), local, "window", "`focus = \"local\"`")?;

@@ -56,18 +56,18 @@ fn sizes(
     rate(format!("{at}.dropout"), dropout)
 }
 
-/// Refuses layers that no memory holds. The count is rough: what a bridge adds is left out.
+/// Refuses layers that no memory holds. `input` is the width of what the first of them reads.
 fn parameters(
     at: &str,
     cell: Cell,
     directions: usize,
     width: usize,
-    embedding: Option<usize>,
+    input: usize,
     layers: usize,
 ) -> Result<(), Complaint> {
-    let [gates, directions, width, embedding, layers] =
-        [cell.gates(), directions, width, embedding.unwrap_or(width), layers].map(|size| size as u64);
-    let inputs = embedding + (layers - 1) * directions * width; // of all layers together
+    let [gates, directions, width, input, layers] =
+        [cell.gates(), directions, width, input, layers].map(|size| size as u64);
+    let inputs = input + (layers - 1) * directions * width; // of all layers together
     let count = directions * gates * width * (inputs + layers * width);
     if count <= MOST_PARAMETERS {
         return Ok(());
@@ -160,7 +160,8 @@ impl ModelConfig {
         let (cell, _, settings) = decoder.parts();
         let at = format!("single.{name}");
         sizes(&at, settings.width, settings.embedding, settings.layers, settings.dropout)?;
-        parameters(&at, cell, 1, settings.width, settings.embedding, settings.layers)?;
+        let embedding = settings.embedding.unwrap_or(settings.width);
+        parameters(&at, cell, 1, settings.width, embedding, settings.layers)?;
         if !one_vocabulary {
             return Err(Complaint::new(
                 "tokens.shared",
@@ -189,7 +190,7 @@ impl ModelConfig {
             ));
         }
         self.refuse_attention("has no source to look at in a language model; remove it")?;
-        let (at, settings) = self.check_decoder()?;
+        let (at, settings) = self.check_decoder(0)?;
         if settings.bridge.is_some() {
             return Err(Complaint::new(
                 format!("{at}.bridge"),
@@ -200,11 +201,16 @@ impl ModelConfig {
         self.check_output(&at, settings.width, settings.embedding)
     }
 
-    fn check_decoder(&self) -> Result<(String, &super::RecurrentDecoderConfig), Complaint> {
+    /// `states`: width of what an encoder leaves, 0 without one.
+    fn check_decoder(&self, states: usize) -> Result<(String, &super::RecurrentDecoderConfig), Complaint> {
         let (cell, name, settings) = self.the_decoder()?.parts();
         let at = format!("decoder.{name}");
         sizes(&at, settings.width, settings.embedding, settings.layers, settings.dropout)?;
-        parameters(&at, cell, 1, settings.width, settings.embedding, settings.layers)?;
+        let fed = matches!(settings.bridge, Some(BridgeKind::EveryStep | BridgeKind::Both));
+        let beside = self.attention.as_ref().map_or(0, |it| it.beside_input(settings.width, states));
+        let embedding = settings.embedding.unwrap_or(settings.width);
+        let input = embedding + beside + if fed { states } else { 0 };
+        parameters(&at, cell, 1, settings.width, input, settings.layers)?;
         Ok((at, settings))
     }
 
@@ -213,14 +219,15 @@ impl ModelConfig {
         let from = format!("encoder.{name}");
         sizes(&from, reading.width, reading.embedding, reading.layers, reading.dropout)?;
         let directions = 1 + usize::from(reading.bidirectional);
-        parameters(&from, cell, directions, reading.width, reading.embedding, reading.layers)?;
+        let embedding = reading.embedding.unwrap_or(reading.width);
+        parameters(&from, cell, directions, reading.width, embedding, reading.layers)?;
         if reading.bidirectional && reading.reversed {
             return Err(Complaint::new(
                 format!("{from}.reversed"),
                 "has no meaning beside `bidirectional = true`; remove one of them",
             ));
         }
-        let (at, writing) = self.check_decoder()?;
+        let (at, writing) = self.check_decoder(directions * reading.width)?;
         let (reads, writes) =
             (reading.embedding.unwrap_or(reading.width), writing.embedding.unwrap_or(writing.width));
         if self.sharing.embeddings {

@@ -19,6 +19,9 @@ pub(crate) struct Looking {
     feed: bool,
     #[module(skip)]
     coverage: bool,
+    /// Whether a step has to know what the steps before it looked at.
+    #[module(skip)]
+    pub(super) carried: bool,
     /// How a hard focus chooses unless told otherwise.
     #[module(skip)]
     pub(super) at_prediction: Choosing,
@@ -79,6 +82,7 @@ impl Looking {
             query: config.query,
             feed: config.feed,
             coverage: config.coverage,
+            carried: config.is_carried(),
             at_prediction: config.at_prediction(),
         }
     }
@@ -86,11 +90,6 @@ impl Looking {
     /// Whether the state before a step asks, and not the one behind it.
     pub(super) fn asks_before(&self) -> bool {
         self.query == QueryKind::Previous
-    }
-
-    /// Whether a step has to know what the steps before it looked at.
-    pub(super) fn is_carried(&self) -> bool {
-        self.asks_before() || self.feed || self.coverage
     }
 
     /// Ready to look at a source: its keys are made here, once.

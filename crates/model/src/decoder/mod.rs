@@ -39,7 +39,7 @@ pub struct Alignment {
 
 impl Alignment {
     /// One after the other along T.
-    fn joined(parts: Vec<Self>) -> Option<Self> {
+    fn joined(parts: Vec<Self>) -> Self {
         let weights = Tensor::cat(parts.iter().map(|part| part.weights.clone()).collect(), 1);
         let choices: Option<Vec<Choice>> = parts.into_iter().map(|part| part.choice).collect();
         let choice = choices.map(|choices| Choice {
@@ -50,7 +50,7 @@ impl Alignment {
                 .collect::<Option<Vec<_>>>()
                 .map(|baselines| Tensor::cat(baselines, 1)),
         });
-        Some(Self { weights, choice })
+        Self { weights, choice }
     }
 }
 

@@ -92,7 +92,7 @@ impl RecurrentDecoder {
         let (written, layers, looking) = match (&self.attention, looking) {
             (Some(attention), Some(before)) => {
                 let choosing = choosing.unwrap_or(attention.at_prediction);
-                let (written, layers, after) = match attention.is_carried() {
+                let (written, layers, after) = match attention.carried {
                     true => self.one_by_one(attention, steps, layers, before, choosing, noise),
                     false => self.all_at_once(attention, steps, layers, before, choosing, noise),
                 };
@@ -174,7 +174,7 @@ impl RecurrentDecoder {
         let candidates = (!candidates.is_empty()).then(|| Tensor::cat(candidates, 1));
         let written = Written {
             features: Tensor::cat(features, 1),
-            alignment: Alignment::joined(alignments),
+            alignment: Some(Alignment::joined(alignments)),
             candidates,
         };
         (written, layers, looking)

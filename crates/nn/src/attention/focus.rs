@@ -72,7 +72,7 @@ pub struct Focus {
 pub struct Choice {
     /// log α of every position: [B, T, S]; hugely negative where there is none.
     pub log_weights: Tensor<3>,
-    /// The foretold cost: [B, T].
+    /// The foretold cost of a token: [B, T].
     pub baseline: Option<Tensor<2>>,
 }
 

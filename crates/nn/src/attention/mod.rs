@@ -65,7 +65,10 @@ impl Source {
             states: self.states.clone().select(0, ids.clone()),
             keys: self.keys.clone().map(|keys| keys.select(0, ids.clone())),
             mask: self.mask.clone().select(0, ids),
-            identities: rows.iter().filter_map(|&row| self.identities.get(row).copied()).collect(),
+            identities: rows
+                .iter()
+                .map(|&row| self.identities.get(row).copied().unwrap_or_default())
+                .collect(),
         }
     }
 }

@@ -11,7 +11,8 @@
 //!
 //! k_i is h_i itself where it is as wide as the query, else W_k h_i. What depends on the source alone
 //! (the keys) is computed once per sentence by [`Score::keys`]. All of a score is in this file: a new
-//! one is a line in [`ScoreKind`], its parameters in [`Score::new`], its formula in [`Score::relevance`].
+//! one is a line in [`ScoreKind`] and in [`ScoreKind::ALL`], its parameters in [`Score::new`], its formula
+//! in [`Score::relevance`].
 //!
 //! Letters: `B` sentences, `T` queries, `S` positions, `Q` width of a query, `H` width of a state,
 //! `A` width inside the additive score.
@@ -44,6 +45,16 @@ impl ScoreKind {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Cosine, Self::Additive, Self::Location, Self::General, Self::Dot, Self::ScaledDot];
+
+    /// Whether it has a width of its own.
+    pub fn has_width(self) -> bool {
+        self == Self::Additive
+    }
+
+    /// Whether it knows a certain number of positions and no more.
+    pub fn has_positions(self) -> bool {
+        self == Self::Location
+    }
 }
 
 /// The sizes of a score.
@@ -111,7 +122,7 @@ impl Score {
 
     /// Width of a key; where there are no keys, of a query.
     pub fn key_width(kind: ScoreKind, sizes: ScoreSizes) -> usize {
-        if kind == ScoreKind::Additive { sizes.width } else { sizes.query }
+        if kind.has_width() { sizes.width } else { sizes.query }
     }
 
     /// The keys of `states` [B, S, H], as [B, S, A or Q]; none where the source does not matter.
@@ -156,7 +167,7 @@ impl Score {
                 let width = query.dims()[2] as f64;
                 inner(query, keys) / width.sqrt()
             }
-            (_, Some(keys)) => inner(query, keys),
+            (ScoreKind::General | ScoreKind::Dot, Some(keys)) => inner(query, keys),
             (_, None) => unreachable!("every score but `location` has keys"),
         }
     }
@@ -177,4 +188,17 @@ fn inner(query: Tensor<3>, keys: &Tensor<3>) -> Tensor<3> {
 fn unit(x: Tensor<3>) -> Tensor<3> {
     let length = (x.clone().powf_scalar(2.0).sum_dim(2) + EPSILON).sqrt(); // [B, N, 1]
     x / length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_scores_is_whole() {
+        let unknown =
+            ScoreKind::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new("?"));
+        let message = unknown.unwrap_err().to_string(); // unknown variant `?`, expected one of `cosine`, …
+        assert_eq!(message.matches('`').count() / 2 - 1, ScoreKind::ALL.len(), "{message}");
+    }
 }
