@@ -4,7 +4,7 @@ use crate::flex::{Gradient, Operand, Values, operation};
 use burn::tensor::{Shape, Tensor};
 use gatto_kernels::{additive as additive_kernel, batched as batched_kernel};
 
-/// vᵀ tanh(q_t + k_i): `queries` [B, T, A], `keys` [B, S, A], `vector` [A] → [B, T, S].
+/// vᵀ tanh(q_t + k_i): `queries` `[B, T, A]`, `keys` `[B, S, A]`, `vector` `[A]` → `[B, T, S]`.
 pub fn additive(queries: Tensor<3>, keys: Tensor<3>, vector: Tensor<1>) -> Tensor<3> {
     match additive_fused(&queries, &keys, &vector) {
         Some(scores) => scores,
