@@ -41,6 +41,9 @@ pub fn cross_entropy_plain(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     -(chosen * (1.0 - targets.smoothing) + mean * targets.smoothing) * weights
 }
 
+/// e⁻⁴⁰ is 4e-18: far below what a sum of f32 sees.
+const NATS_BEHIND: f64 = 40.0;
+
 /// The loss of a mixture: −log Σ_i α_i p_i(y) for every row, where `logits` [N·S, V] are those of its S
 /// parts and `log_weights` [N, S] their log α. Smoothing acts on each part.
 pub fn mixture_cross_entropy(logits: Tensor<2>, log_weights: Tensor<2>, targets: &Targets) -> Tensor<1> {
@@ -52,7 +55,11 @@ pub fn mixture_cross_entropy(logits: Tensor<2>, log_weights: Tensor<2>, targets:
     };
     let joint = log_weights - cross_entropy(logits, &each).reshape([rows, parts]); // [N, S]
     let largest = joint.clone().max_dim(1).detach(); // [N, 1]
-    let sums = (joint - largest.clone()).exp().sum_dim(1).log() + largest; // [N, 1]
+    let behind = joint - largest.clone(); // [N, S]
+    // A part this far behind has no say; its gradients would be numbers so small that products take a
+    // hundred times as long over them.
+    let silent = behind.clone().lower_elem(-NATS_BEHIND);
+    let sums = behind.mask_fill(silent, f32::NEG_INFINITY).exp().sum_dim(1).log() + largest; // [N, 1]
     let weights = TensorData::new(targets.weights.clone(), [rows]);
     -sums.squeeze_dim::<1>(1) * Tensor::from_data(weights, &device)
 }
