@@ -6,7 +6,6 @@ use anyhow::{Context, Result};
 use gatto::Device;
 use gatto::inspect::explain::{Report, report};
 use gatto::model::{Forced, Saved};
-use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 
 /// Examples of a built-in task unless told otherwise.
@@ -33,9 +32,7 @@ fn explain(arguments: &ExplainReport, device: &Device) -> Result<()> {
         };
         pairs.push((source, target));
     }
-    let template = "{bar:30} {pos}/{len} explained  {eta} left";
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::new(pairs.len() as u64).with_style(style);
+    let bar = super::bar(pairs.len(), "explained");
     let found = report(&saved, &pairs, arguments.seed, || bar.inc(1))?;
     bar.finish_and_clear();
     let found = found.context("the model has no attention")?;

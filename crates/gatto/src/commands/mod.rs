@@ -52,11 +52,16 @@ fn recorder() -> Box<dyn Recorder + Send> {
     if std::io::stderr().is_terminal() { Box::new(Terminal::default()) } else { Box::new(Plain::default()) }
 }
 
+/// A progress bar over `count` examples, with the time left.
+fn bar(count: usize, done: &str) -> ProgressBar {
+    let template = format!("{{bar:30}} {{pos}}/{{len}} {done}  {{eta}} left");
+    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(count as u64).with_style(style)
+}
+
 /// What a model makes of many sources, with a progress bar where it takes a while.
 fn predict_all(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<String>> {
-    let template = "{bar:30} {pos}/{len} predicted  {eta} left";
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::new(sources.len() as u64).with_style(style);
+    let bar = bar(sources.len(), "predicted");
     let mut outputs = Vec::with_capacity(sources.len());
     for chunk in sources.chunks(batch * 16) {
         let place = |index| format!("example {}", outputs.len() + index + 1);
