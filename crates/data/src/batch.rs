@@ -1,16 +1,20 @@
-//! Batches: rows of token ids, padded to one width.
+//! Batches: rows of ids, padded to one width.
 //!
 //! Source rows are the tokens of the source and then `END`; target rows are the tokens of the target
-//! and then `END`. The `START` that the decoder reads first is put there by the model.
+//! and then `END`, or labels: see [`crate::coder`]. The `START` that the decoder reads first is put
+//! there by the model.
 
 use crate::DataError;
 use crate::tokens::{END, PAD};
 use serde::{Deserialize, Serialize};
 
+/// Stands in a target row where nothing is asked; no token and no label has this id.
+pub const IGNORED: u32 = u32::MAX;
+
 /// Rows of different lengths, padded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Padded {
-    /// `rows × width` ids, row after row; `PAD` after the end of each.
+    /// `rows × width` ids, row after row; `PAD`, or for labels `IGNORED`, after the end of each.
     pub ids: Vec<u32>,
     /// How many ids of each row are not padding.
     pub lengths: Vec<usize>,
@@ -23,11 +27,11 @@ pub struct Padded {
 impl Padded {
     /// Pads the rows with `PAD` to the longest.
     pub fn new<R: AsRef<[u32]>>(rows: &[R]) -> Self {
-        Self::ended(rows, None)
+        Self::ended(rows, Ending { end: None, padding: PAD })
     }
 
-    /// The same, with an id put at the end of each row.
-    fn ended<R: AsRef<[u32]>>(rows: &[R], end: Option<u32>) -> Self {
+    /// The same, with each row ended and padded as told.
+    fn ended<R: AsRef<[u32]>>(rows: &[R], Ending { end, padding }: Ending) -> Self {
         let lengths: Vec<usize> =
             rows.iter().map(|row| row.as_ref().len() + usize::from(end.is_some())).collect();
         let width = lengths.iter().copied().max().unwrap_or(0);
@@ -35,7 +39,7 @@ impl Padded {
         for (number, row) in rows.iter().enumerate() {
             ids.extend_from_slice(row.as_ref());
             ids.extend(end);
-            ids.resize((number + 1) * width, PAD);
+            ids.resize((number + 1) * width, padding);
         }
         Self { ids, lengths, rows: rows.len(), width }
     }
@@ -50,6 +54,25 @@ impl Padded {
     pub fn tokens(&self) -> usize {
         self.lengths.iter().sum()
     }
+
+    /// How many ids are asked for: neither padding nor [`IGNORED`].
+    pub fn asked(&self) -> usize {
+        (0..self.rows).flat_map(|row| self.row(row)).filter(|id| **id != IGNORED).count()
+    }
+}
+
+/// How rows end and are filled up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    /// What comes behind the last id of each row, if anything does.
+    pub(crate) end: Option<u32>,
+    /// What comes behind that, up to the width of the batch.
+    pub(crate) padding: u32,
+}
+
+impl Ending {
+    /// That of tokens.
+    pub(crate) const TOKENS: Self = Self { end: Some(END), padding: PAD };
 }
 
 /// Examples that are computed together.
@@ -57,13 +80,13 @@ impl Padded {
 pub struct Batch {
     /// Sources, with `END` at the end of each.
     pub source: Padded,
-    /// Targets without `START`, with `END` at the end of each.
+    /// Targets without `START`, with `END` at the end of each; or labels.
     pub target: Padded,
     /// The number of each row's example, within the pass or the input.
     pub indices: Vec<u64>,
 }
 
-/// An example as tokens, without `END`, and its number.
+/// An example as rows of ids, without their ends, and its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Encoded {
     pub(crate) index: u64,
@@ -72,7 +95,7 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// The longer side, with its `END`.
+    /// The longer side, with its end.
     fn width(&self) -> usize {
         self.source.len().max(self.target.len()) + 1
     }
@@ -121,12 +144,12 @@ impl Limits {
 }
 
 impl Batch {
-    pub(crate) fn new(examples: &[Encoded]) -> Self {
+    pub(crate) fn new(examples: &[Encoded], targets_end: Ending) -> Self {
         let sources: Vec<&[u32]> = examples.iter().map(|example| example.source.as_slice()).collect();
         let targets: Vec<&[u32]> = examples.iter().map(|example| example.target.as_slice()).collect();
         Self {
-            source: Padded::ended(&sources, Some(END)),
-            target: Padded::ended(&targets, Some(END)),
+            source: Padded::ended(&sources, Ending::TOKENS),
+            target: Padded::ended(&targets, targets_end),
             indices: examples.iter().map(|example| example.index).collect(),
         }
     }
@@ -159,13 +182,22 @@ pub fn evaluation_batches(
     examples: &[(Vec<u32>, Vec<u32>)],
     limits: &Limits,
 ) -> Result<Vec<Batch>, DataError> {
+    batches(examples, limits, Ending::TOKENS)
+}
+
+/// The same, with targets that end as told.
+pub(crate) fn batches(
+    examples: &[(Vec<u32>, Vec<u32>)],
+    limits: &Limits,
+    targets_end: Ending,
+) -> Result<Vec<Batch>, DataError> {
     limits.validate()?;
     let encoded = examples
         .iter()
         .zip(0..)
         .map(|((source, target), index)| Encoded { index, source: source.clone(), target: target.clone() })
         .collect();
-    Ok(bucketed(encoded, limits).iter().map(|batch| Batch::new(batch)).collect())
+    Ok(bucketed(encoded, limits).iter().map(|batch| Batch::new(batch, targets_end)).collect())
 }
 
 /// Puts what was computed for the rows of batches back into the order of the input. `results` pairs

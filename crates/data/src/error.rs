@@ -40,6 +40,15 @@ pub enum DataError {
         problem: LineProblem,
     },
 
+    /// An example of a corpus without files cannot be used.
+    #[error("example {number} of the corpus: {problem}")]
+    Example {
+        /// The example, counted from one.
+        number: u64,
+        /// What is wrong with it.
+        problem: LineProblem,
+    },
+
     /// One of two aligned files ends before the other.
     #[error(
         "{} has no line {line}, but {} goes on; line n of one must belong to line n of the other: \
@@ -129,6 +138,29 @@ pub enum DataError {
         /// What is wrong with it.
         problem: String,
     },
+
+    /// There is no label to learn.
+    #[error("there is no label to learn; check that the training files are not empty")]
+    NoLabels,
+
+    /// There are more labels than can be told apart.
+    #[error(
+        "the training corpus has more than {most} different labels; check that its target is a label and not \
+         text (`columns` or `keys` of `data.train`)"
+    )]
+    TooManyLabels {
+        /// The most labels possible.
+        most: usize,
+    },
+
+    /// A file holds no labels that can be used here.
+    #[error("{}: is not a list of labels that Gatto wrote: {problem}; train again, or restore the file", path.display())]
+    Labels {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
 }
 
 /// Why a line of a corpus cannot be used.
@@ -173,6 +205,36 @@ pub enum LineProblem {
     NotText {
         /// The key.
         key: String,
+    },
+    /// A label that was not learnt.
+    #[error(
+        "the label \"{label}\" is none of those learnt ({known}); correct it, or train anew on examples of it"
+    )]
+    UnknownLabel {
+        /// The label.
+        label: String,
+        /// Those that were learnt, or the first of them.
+        known: String,
+    },
+    /// More or fewer labels than words.
+    #[error(
+        "the source has {words} words, but the target {labels} labels; write one label for each word, with \
+         spaces between them"
+    )]
+    LabelCount {
+        /// How many words there are.
+        words: usize,
+        /// How many labels there are.
+        labels: usize,
+    },
+    /// Too long for a label, or more than a line.
+    #[error(
+        "\"{label}\" is no label, which has at most 256 bytes and no control characters; check that the target \
+         is a label and not text"
+    )]
+    NotALabel {
+        /// What stands in its place.
+        label: String,
     },
 }
 

@@ -1,5 +1,5 @@
-//! Data for sequence-to-sequence models: where examples come from, how they become tokens, and how
-//! tokens become batches.
+//! Data for sequence-to-sequence models: where examples come from, how they become tokens and labels,
+//! and how these become batches.
 //!
 //! ```text
 //! corpus ──> examples ──> tokens ──> batches
@@ -11,21 +11,25 @@
 
 pub mod batch;
 pub mod builtin;
+pub mod coder;
 pub mod corpus;
 pub mod error;
 pub mod example;
 pub mod files;
+pub mod labels;
 pub mod random;
 pub mod stream;
 pub mod tokens;
 pub mod words;
 
-pub use batch::{Batch, Limits, Padded, evaluation_batches, in_input_order};
+pub use batch::{Batch, IGNORED, Limits, Padded, evaluation_batches, in_input_order};
+pub use coder::{Coder, Rows};
 pub use corpus::{
     Corpus, DataConfig, DataSource, FileCorpus, Files, FilesConfig, Indexed, IndexedCorpus, Memory, OneSide,
     Position, Side,
 };
 pub use error::{DataError, LineProblem, WriteError};
 pub use example::{Example, Link, Part};
+pub use labels::{Labels, Unit};
 pub use stream::{BatchStream, StreamSettings, StreamState};
 pub use tokens::{Kind, Tokenizer, TokenizerPair, TokensConfig};

@@ -4,15 +4,13 @@
 //! cut into batches of similar length, and the batches are shuffled. A corpus that fits into one pool
 //! is so shuffled whole. Resuming reads the pool under way again and drops the batches already given.
 
-use std::sync::Arc;
-
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{Batch, Encoded, Limits, bucketed};
+use crate::coder::Coder;
 use crate::corpus::{Corpus, Position};
-use crate::tokens::TokenizerPair;
 use crate::{DataError, Example, random};
 
 /// What is tokenised at a time, so that a pool of very long lines never is in memory as text.
@@ -83,7 +81,7 @@ pub struct StreamState {
 /// Training batches without end.
 pub struct BatchStream {
     corpus: Box<dyn Corpus>,
-    tokens: Arc<TokenizerPair>,
+    coder: Coder,
     settings: StreamSettings,
     state: StreamState,
     /// The batches of the pool under way; none before it is read.
@@ -100,23 +98,19 @@ struct Pool {
 
 impl BatchStream {
     /// A stream from the start of the corpus.
-    pub fn new(
-        corpus: Box<dyn Corpus>,
-        tokens: Arc<TokenizerPair>,
-        settings: StreamSettings,
-    ) -> Result<Self, DataError> {
-        Self::resume(corpus, tokens, settings, StreamState::default())
+    pub fn new(corpus: Box<dyn Corpus>, coder: Coder, settings: StreamSettings) -> Result<Self, DataError> {
+        Self::resume(corpus, coder, settings, StreamState::default())
     }
 
-    /// A stream that goes on where another, of the same corpus, tokens and settings, was.
+    /// A stream that goes on where another, of the same corpus, coder and settings, was.
     pub fn resume(
         corpus: Box<dyn Corpus>,
-        tokens: Arc<TokenizerPair>,
+        coder: Coder,
         settings: StreamSettings,
         state: StreamState,
     ) -> Result<Self, DataError> {
         settings.validate()?;
-        let mut stream = Self { corpus, tokens, settings, state, pool: None };
+        let mut stream = Self { corpus, coder, settings, state, pool: None };
         let pool = stream.read_pool()?;
         if stream.state.next_batch > pool.batches.len() as u64 {
             return Err(DataError::Position {
@@ -158,7 +152,7 @@ impl BatchStream {
                 None => self.read_pool()?,
             };
             if let Some(batch) = pool.batches.get(self.state.next_batch as usize) {
-                let batch = Batch::new(batch);
+                let batch = Batch::new(batch, self.coder.ending());
                 self.state.next_batch += 1;
                 self.pool = Some(pool);
                 return Ok(batch);
@@ -203,8 +197,8 @@ impl BatchStream {
             read += chunk.len();
             let encoded: Vec<Option<Encoded>> = chunk
                 .into_par_iter()
-                .map(|(index, example)| {
-                    let (source, target) = self.tokens.encode(&example);
+                .map(|(index, example, labels)| {
+                    let (source, target) = self.coder.rows(&example, &labels);
                     let fits = source.len().max(target.len()) <= self.settings.max_length;
                     fits.then_some(Encoded { index, source, target })
                 })
@@ -220,15 +214,15 @@ impl BatchStream {
         Ok(Pool { batches, dropped, last })
     }
 
-    /// Up to `most` examples, fewer if they are long; none at the end of the pass.
-    fn read_chunk(&mut self, most: usize) -> Result<Vec<(u64, Example)>, DataError> {
+    /// Up to `most` examples with their labels, fewer if they are long; none at the end of the pass.
+    fn read_chunk(&mut self, most: usize) -> Result<Vec<(u64, Example, Vec<u32>)>, DataError> {
         let mut chunk = Vec::new();
         let mut bytes = 0;
         while chunk.len() < most.min(CHUNK_EXAMPLES) && bytes < CHUNK_BYTES {
             let index = self.corpus.position().example;
-            let Some(example) = self.corpus.next()? else { break };
+            let Some((example, labels)) = self.coder.next_labelled(self.corpus.as_mut())? else { break };
             bytes += example.source.len() + example.target.len();
-            chunk.push((index, example));
+            chunk.push((index, example, labels));
         }
         Ok(chunk)
     }

@@ -3,16 +3,22 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::batch::IGNORED;
 use crate::corpus::{Files, Memory};
-use crate::tokens::{END, Kind, Recipe, Tokenizer};
+use crate::labels::{Labels, Unit};
+use crate::tokens::{END, Kind, Recipe, Tokenizer, TokenizerPair};
 
-fn tokens() -> Arc<TokenizerPair> {
-    let recipe = Recipe { kind: Kind::Byte, ..Recipe::default() };
-    Arc::new(TokenizerPair::together(Tokenizer::train(&recipe, []).unwrap()))
+fn bytes() -> Tokenizer {
+    Tokenizer::train(&Recipe { kind: Kind::Byte, ..Recipe::default() }, []).unwrap()
+}
+
+fn texts() -> Coder {
+    Coder::Texts(TokenizerPair::together(bytes()))
 }
 
 /// `count` examples of lengths from 1 to 12; no two are alike.
@@ -50,7 +56,7 @@ fn indices(batches: &[Batch]) -> Vec<u64> {
 fn the_seed_makes_the_order() {
     let run = |seed| {
         let mut stream =
-            BatchStream::new(memory(50), tokens(), StreamSettings { seed, ..settings(1000) }).unwrap();
+            BatchStream::new(memory(50), texts(), StreamSettings { seed, ..settings(1000) }).unwrap();
         passes(&mut stream, 2)
     };
     assert_eq!(run(7), run(7));
@@ -63,11 +69,11 @@ fn the_seed_makes_the_order() {
 
 #[test]
 fn rows_are_the_examples_they_are_numbered_as() {
-    let (all, tokens) = (examples(30), tokens());
-    let mut stream = BatchStream::new(memory(30), tokens.clone(), settings(8)).unwrap();
+    let (all, coder) = (examples(30), texts());
+    let mut stream = BatchStream::new(memory(30), coder.clone(), settings(8)).unwrap();
     for batch in passes(&mut stream, 2) {
         for (row, index) in batch.indices.iter().enumerate() {
-            let (mut source, mut target) = tokens.encode(&all[*index as usize]);
+            let (mut source, mut target) = coder.encode(&all[*index as usize]).unwrap();
             source.push(END);
             target.push(END);
             assert_eq!(batch.source.row(row), source);
@@ -78,7 +84,7 @@ fn rows_are_the_examples_they_are_numbered_as() {
 
 #[test]
 fn a_pool_is_shuffled_within_itself_only() {
-    let mut stream = BatchStream::new(memory(20), tokens(), settings(5)).unwrap();
+    let mut stream = BatchStream::new(memory(20), texts(), settings(5)).unwrap();
     let order = indices(&passes(&mut stream, 1));
     for (pool, found) in order.chunks(5).enumerate() {
         let expected: BTreeSet<u64> = (pool as u64 * 5..pool as u64 * 5 + 5).collect();
@@ -121,19 +127,24 @@ fn corpora(folder: &std::path::Path, count: usize) -> Vec<Files> {
 }
 
 /// Resumes at every batch of two passes, from the state as it would be saved, and compares the rest.
-fn resume_everywhere(name: &str, open: &dyn Fn() -> Box<dyn Corpus>, settings: &StreamSettings) {
-    let tokens = tokens();
-    let mut stream = BatchStream::new(open(), tokens.clone(), settings.clone()).unwrap();
+fn resume_everywhere(
+    name: &str,
+    open: &dyn Fn() -> Box<dyn Corpus>,
+    coder: &Coder,
+    settings: &StreamSettings,
+) {
+    let mut stream = BatchStream::new(open(), coder.clone(), settings.clone()).unwrap();
     let mut states = Vec::new();
     let mut batches = Vec::new();
     while stream.epoch() < 2 {
-        states.push((serde_json::to_string(&stream.state()).unwrap(), stream.dropped()));
+        let left_out = (stream.dropped(), stream.skipped());
+        states.push((serde_json::to_string(&stream.state()).unwrap(), left_out));
         batches.push(stream.next().unwrap());
     }
-    for (at, (state, dropped)) in states.iter().enumerate() {
+    for (at, (state, left_out)) in states.iter().enumerate() {
         let state: StreamState = serde_json::from_str(state).unwrap();
-        let mut resumed = BatchStream::resume(open(), tokens.clone(), settings.clone(), state).unwrap();
-        assert_eq!(resumed.dropped(), *dropped, "{name} at {at}");
+        let mut resumed = BatchStream::resume(open(), coder.clone(), settings.clone(), state).unwrap();
+        assert_eq!((resumed.dropped(), resumed.skipped()), *left_out, "{name} at {at}");
         for (number, batch) in batches.iter().enumerate().skip(at) {
             assert_eq!(&resumed.next().unwrap(), batch, "{name}: batch {number} resumed at {at}");
         }
@@ -149,9 +160,9 @@ fn resuming_is_exact_everywhere_for_every_corpus() {
             let settings = StreamSettings { max_length, ..settings(pool) };
             for files in &kinds {
                 let open = || Box::new(files.open(true).unwrap()) as Box<dyn Corpus>;
-                resume_everywhere(&format!("{files:?}"), &open, &settings);
+                resume_everywhere(&format!("{files:?}"), &open, &texts(), &settings);
             }
-            resume_everywhere("memory", &|| memory(23), &settings);
+            resume_everywhere("memory", &|| memory(23), &texts(), &settings);
         }
     }
 }
@@ -160,7 +171,7 @@ fn resuming_is_exact_everywhere_for_every_corpus() {
 fn bad_lines_are_counted_in_each_pass() {
     let folder = tempfile::tempdir().unwrap();
     let files = &corpora(folder.path(), 10)[1];
-    let mut stream = BatchStream::new(Box::new(files.open(true).unwrap()), tokens(), settings(100)).unwrap();
+    let mut stream = BatchStream::new(Box::new(files.open(true).unwrap()), texts(), settings(100)).unwrap();
     for _ in 0..3 {
         assert_eq!(stream.skipped(), 10);
         passes(&mut stream, 1);
@@ -171,7 +182,7 @@ fn bad_lines_are_counted_in_each_pass() {
 fn nothing_to_train_on_is_an_error() {
     let message = |corpus, max_length| {
         let settings = StreamSettings { max_length, ..settings(2) };
-        let mut stream = BatchStream::new(corpus, tokens(), settings).unwrap();
+        let mut stream = BatchStream::new(corpus, texts(), settings).unwrap();
         let first = stream.next().unwrap_err().to_string();
         assert_eq!(stream.next().unwrap_err().to_string(), first, "and it stays one");
         first
@@ -188,12 +199,12 @@ fn over_long_examples_are_dropped_and_counted() {
     all.insert(2, Example::new("y".repeat(21), "z"));
     all.insert(5, Example::new("y", "z".repeat(21)));
     all.push(Example::new("y".repeat(20), "z".repeat(20)));
-    let mut stream = BatchStream::new(Box::new(Memory::new(all)), tokens(), settings(4)).unwrap();
+    let mut stream = BatchStream::new(Box::new(Memory::new(all)), texts(), settings(4)).unwrap();
     let mut found = indices(&passes(&mut stream, 1));
     found.sort_unstable();
     assert_eq!(found, [0, 1, 3, 4, 6, 7, 8]);
     let mut stream =
-        BatchStream::new(Box::new(Memory::new(vec![Example::new("a", "b")])), tokens(), settings(4)).unwrap();
+        BatchStream::new(Box::new(Memory::new(vec![Example::new("a", "b")])), texts(), settings(4)).unwrap();
     stream.next().unwrap();
     assert_eq!(stream.dropped(), 0);
 }
@@ -206,7 +217,7 @@ fn settings_that_make_no_sense_are_refused() {
         (StreamSettings { max_length: 40, ..settings(1) }, "write 41 or more"),
         (StreamSettings { limits: Limits::examples(0), ..settings(1) }, "`batch_examples`"),
     ] {
-        let error = BatchStream::new(memory(3), tokens(), settings).err().unwrap().to_string();
+        let error = BatchStream::new(memory(3), texts(), settings).err().unwrap().to_string();
         assert!(error.contains(remedy), "{error}");
     }
 }
@@ -214,12 +225,12 @@ fn settings_that_make_no_sense_are_refused() {
 #[test]
 fn a_state_of_another_corpus_is_refused() {
     let state = StreamState { next_batch: 1000, ..StreamState::default() };
-    let result = BatchStream::resume(memory(3), tokens(), settings(4), state);
+    let result = BatchStream::resume(memory(3), texts(), settings(4), state);
     assert!(matches!(result, Err(DataError::Position { .. })));
     let pool_start = Position { example: 4, ..Position::start() };
     let state = StreamState { pool: 1, pool_start, ..StreamState::default() };
     assert!(matches!(
-        BatchStream::resume(memory(3), tokens(), settings(4), state),
+        BatchStream::resume(memory(3), texts(), settings(4), state),
         Err(DataError::Position { .. })
     ));
 }
@@ -228,8 +239,82 @@ fn a_state_of_another_corpus_is_refused() {
 fn a_bad_line_stops_the_stream_and_says_where() {
     let folder = tempfile::tempdir().unwrap();
     let files = &corpora(folder.path(), 3)[1];
-    let error = BatchStream::new(Box::new(files.open(false).unwrap()), tokens(), settings(4)).err().unwrap();
+    let error = BatchStream::new(Box::new(files.open(false).unwrap()), texts(), settings(4)).err().unwrap();
     assert!(matches!(error, DataError::Line { line: 2, .. }), "{error}");
+}
+
+/// A file of `count` lines whose labels are right, and of as many whose labels are wrong.
+fn labelled(folder: &std::path::Path, count: usize) -> Files {
+    let line = |number: usize| match number % 3 {
+        0 => format!("{0} {0}\tA B\n{0}\tunknown\n", "x".repeat(number)),
+        1 => format!("{0}\tA B\n{0}\tB\n", "y".repeat(number)),
+        _ => format!("{0}\t \n{0} z\tB A\n", "z".repeat(number)),
+    };
+    let path = folder.join("labelled");
+    fs::write(&path, (1..=count).map(line).collect::<String>()).unwrap();
+    Files::Tsv { path, columns: [0, 1] }
+}
+
+fn tags() -> Coder {
+    let mut corpus = Memory::new(vec![Example::new("x y", "A B")]);
+    let labels = Labels::learn(Unit::Word, &mut corpus).unwrap();
+    Coder::Tags { tokens: Arc::new(bytes()), labels: Arc::new(labels) }
+}
+
+#[test]
+fn labels_resume_exactly_and_wrong_ones_are_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = labelled(folder.path(), 12);
+    let open = || Box::new(files.open(true).unwrap()) as Box<dyn Corpus>;
+    let classes = {
+        let labels = Labels::learn(Unit::Sequence, &mut Memory::new(vec![Example::new("x", "A B")])).unwrap();
+        Coder::Classes { tokens: Arc::new(bytes()), labels: Arc::new(labels) }
+    };
+    for pool in [1, 5, 100] {
+        for max_length in [9, 20] {
+            let settings = StreamSettings { max_length, ..settings(pool) };
+            resume_everywhere("tags", &open, &tags(), &settings);
+            resume_everywhere("classes", &open, &classes, &settings);
+        }
+    }
+    let mut stream =
+        BatchStream::new(open(), tags(), StreamSettings { max_length: 39, ..settings(100) }).unwrap();
+    for _ in 0..2 {
+        assert_eq!(stream.skipped(), 12);
+        let batches = passes_from(&mut stream, 12);
+        let mut found = indices(&batches);
+        found.sort_unstable();
+        assert_eq!(found, (0..12).collect::<Vec<_>>(), "lines passed over have no number");
+        for batch in batches {
+            assert_eq!(
+                (&batch.source.lengths, batch.source.width),
+                (&batch.target.lengths, batch.target.width)
+            );
+            assert!(batch.target.ids.iter().all(|id| [0, 1, IGNORED].contains(id)));
+        }
+    }
+}
+
+#[test]
+fn a_wrong_label_stops_the_stream_and_says_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = labelled(folder.path(), 5);
+    let error = BatchStream::new(Box::new(files.open(false).unwrap()), tags(), settings(4)).err().unwrap();
+    assert!(error.to_string().contains("/labelled, line 1: the source has 1 words"), "{error}");
+    let wrong = vec![Example::new("x", "A"), Example::new("x", "C")];
+    let error = BatchStream::new(Box::new(Memory::new(wrong)), tags(), settings(4)).err().unwrap();
+    assert!(error.to_string().contains("example 2 of the corpus: the label \"C\""), "{error}");
+}
+
+#[test]
+fn a_pass_of_wrong_labels_alone_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wrong");
+    fs::write(&path, "x\tC\n".repeat(7)).unwrap();
+    let files = Files::Tsv { path, columns: [0, 1] };
+    let mut stream = BatchStream::new(Box::new(files.open(true).unwrap()), tags(), settings(4)).unwrap();
+    let error = stream.next().unwrap_err().to_string();
+    assert!(error.contains("no usable example (0 read, 7 bad lines passed over"), "{error}");
 }
 
 proptest! {
@@ -245,7 +330,7 @@ proptest! {
     ) {
         let limits = Limits { batch_tokens: Some(tokens_limit), batch_examples: rows };
         let settings = StreamSettings { seed, pool, limits, max_length: 20 };
-        let mut stream = BatchStream::new(memory(count), tokens(), settings).unwrap();
+        let mut stream = BatchStream::new(memory(count), texts(), settings).unwrap();
         for _ in 0..2 {
             let batches = passes_from(&mut stream, count);
             for batch in &batches {

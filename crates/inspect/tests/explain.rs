@@ -8,8 +8,8 @@ use gatto_model::config::{
     AlignedKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
 };
 use gatto_model::{
-    AttentionConfig, DecoderConfig, EncoderConfig, Forced, Model, ModelConfig, Prediction, Saved,
-    SharingConfig, Task, Trace, Vocabularies, log_probabilities, weights,
+    AttentionConfig, DecoderConfig, EncoderConfig, Forced, Model, ModelConfig, Prediction, Saved, Task,
+    Trace, Vocabularies, log_probabilities, weights,
 };
 use gatto_nn::attention::ScoreKind;
 use gatto_nn::{Initial, Noise};
@@ -25,12 +25,10 @@ fn saved(attention: Option<AttentionConfig>) -> Saved {
         RecurrentEncoderConfig { width: 5, embedding: Some(4), bidirectional: true, ..Default::default() };
     let writing = RecurrentDecoderConfig { width: 6, embedding: Some(4), ..Default::default() };
     let config = ModelConfig {
-        task: Task::Translate,
         encoder: Some(EncoderConfig::Gru(reading)),
         decoder: Some(DecoderConfig::Gru(writing)),
         attention,
-        single: None,
-        sharing: SharingConfig::default(),
+        ..ModelConfig::new(Task::Translate)
     };
     let plan = config.plan(false).expect("a plan");
     let recipe = Recipe { kind: Kind::Word, ..Default::default() };

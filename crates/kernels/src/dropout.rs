@@ -1,4 +1,4 @@
-//! Dropout masks from counter-based random numbers.
+//! Dropout from counter-based random numbers: as a mask, applied to values, or on its way into a residual stream.
 //!
 //! The number at place `n` of a stream is a hash of `(key, n)`: nothing is carried from one to the next, so
 //! that any part can be made on any thread, again in the backward pass, and eight or sixteen at once.
@@ -8,9 +8,21 @@
 use rayon::prelude::*;
 
 use crate::maths::vectorised;
+use crate::pieces::{PIECE, changed};
 
-/// Values that one task writes.
+/// Values of a mask that one task writes.
 const CHUNK: usize = 1 << 16;
+
+/// A part of a stream, and how much of what it meets is dropped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dropout {
+    /// The stream.
+    pub key: u64,
+    /// The place in the stream of the first value.
+    pub offset: u64,
+    /// The probability of a zero, 0 ≤ rate < 1.
+    pub rate: f32,
+}
 
 /// Writes the factors of dropout (Srivastava et al. 2014): 0 with probability `rate`, else `1 / (1 − rate)`.
 /// Value `i` depends on `key` and `offset + i` alone, not on how the call is cut.
@@ -18,30 +30,97 @@ const CHUNK: usize = 1 << 16;
 /// # Panics
 /// If `rate` is not in 0 ≤ rate < 1.
 pub fn keep_mask(key: u64, offset: u64, rate: f32, out: &mut [f32]) {
-    assert!((0.0..1.0).contains(&rate), "dropout: the rate {rate} is not in 0 ≤ rate < 1");
-    let keep = 1.0 / (1.0 - rate);
-    // A rate below one leaves at least 2⁻²⁴ of the range, so that this cannot overflow.
-    let threshold = (f64::from(rate) * 4_294_967_296.0) as u32;
-    out.par_chunks_mut(CHUNK).enumerate().for_each(|(index, mut chunk)| {
-        let mut from = offset.wrapping_add((index * CHUNK) as u64);
-        while !chunk.is_empty() {
+    let factors = Factors::new(Dropout { key, offset, rate });
+    out.par_chunks_mut(CHUNK).enumerate().for_each(|(index, chunk)| {
+        factors.each(
+            index * CHUNK,
+            chunk,
+            #[inline(always)]
+            |value, factor| *value = factor,
+        );
+    });
+}
+
+/// `x ⊙ m` with the `m` of [`keep_mask`], which is not stored; applied to the gradient of this it is its backward pass.
+///
+/// # Panics
+/// As [`keep_mask`].
+pub fn apply(key: u64, offset: u64, rate: f32, x: &[f32]) -> Vec<f32> {
+    let factors = Factors::new(Dropout { key, offset, rate });
+    changed(x, PIECE, |index, piece| factors.apply(index * PIECE, piece))
+}
+
+/// `residual + x ⊙ m` with the `m` of [`keep_mask`]. Backwards the residual gets the gradient as it is, and `x` gets it
+/// through [`apply`].
+///
+/// # Panics
+/// As [`keep_mask`], and if `residual` and `x` differ in length.
+pub fn add(residual: &[f32], x: &[f32], key: u64, offset: u64, rate: f32) -> Vec<f32> {
+    assert_eq!(residual.len(), x.len(), "dropout: residual and x differ in length");
+    let factors = Factors::new(Dropout { key, offset, rate });
+    changed(x, PIECE, |index, piece| {
+        factors.apply(index * PIECE, piece);
+        let residual = &residual[index * PIECE..][..piece.len()];
+        vectorised(
+            #[inline(always)]
+            || piece.iter_mut().zip(residual).for_each(|(value, residual)| *value += residual),
+        );
+    })
+}
+
+/// The factors of a [`Dropout`], ready to be made anywhere in its stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factors {
+    key: u64,
+    offset: u64,
+    /// Hashes below it become zeros.
+    threshold: u32,
+    /// `1 / (1 − rate)`.
+    keep: f32,
+}
+
+impl Factors {
+    pub(crate) fn new(Dropout { key, offset, rate }: Dropout) -> Self {
+        assert!((0.0..1.0).contains(&rate), "dropout: the rate {rate} is not in 0 ≤ rate < 1");
+        // A rate below one leaves at least 2⁻²⁴ of the range, so that this cannot overflow.
+        let threshold = (f64::from(rate) * 4_294_967_296.0) as u32;
+        Self { key, offset, threshold, keep: 1.0 / (1.0 - rate) }
+    }
+
+    /// Multiplies `values` by the factors from place `from` on, on the calling thread.
+    pub(crate) fn apply(self, from: usize, values: &mut [f32]) {
+        self.each(
+            from,
+            values,
+            #[inline(always)]
+            |value, factor| *value *= factor,
+        );
+    }
+
+    /// Calls `change(value, factor)` for every value, with the factors from place `from` on.
+    #[inline(always)]
+    fn each(self, from: usize, values: &mut [f32], change: impl Fn(&mut f32, f32)) {
+        let Self { key, offset, threshold, keep } = self;
+        let mut done = 0;
+        while done < values.len() {
+            let from = offset.wrapping_add((from + done) as u64);
             // Up to where the high half of the counter changes.
             let left = (1u64 << 32) - (from & 0xFFFF_FFFF);
-            let (part, rest) = chunk.split_at_mut(left.min(chunk.len() as u64) as usize);
+            let count = left.min((values.len() - done) as u64) as usize;
             let keys = keys(key, (from >> 32) as u32);
+            let part = &mut values[done..][..count];
             vectorised(
                 #[inline(always)]
                 || {
                     for (i, value) in part.iter_mut().enumerate() {
                         let number = hash(keys, (from as u32).wrapping_add(i as u32));
-                        *value = if number >= threshold { keep } else { 0.0 };
+                        change(value, if number >= threshold { keep } else { 0.0 });
                     }
                 },
             );
-            from = from.wrapping_add(left);
-            chunk = rest;
+            done += count;
         }
-    });
+    }
 }
 
 /// The keys of the two rounds, for all counters of one high half.
@@ -119,6 +198,21 @@ mod tests {
             let whole = mask(9, offset, 0.4, 150_000);
             for (from, len) in [(0, 1), (1, 99_999), (65_535, 3), (69_990, 50), (149_000, 1000)] {
                 assert_eq!(mask(9, offset.wrapping_add(from as u64), 0.4, len), whole[from..from + len]);
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_multiplied_by_the_mask() {
+        let x: Vec<f32> = (0..150_000).map(|i| (i as f32 * 0.37).sin()).collect();
+        let residual: Vec<f32> = x.iter().map(|x| 1.0 - x).collect();
+        for offset in [0, 77, (1 << 32) - 70_000, u64::MAX - 70_000] {
+            for rate in [0.0, 0.4] {
+                let mask = mask(9, offset, rate, x.len());
+                let expected: Vec<f32> = x.iter().zip(&mask).map(|(x, m)| x * m).collect();
+                assert_eq!(apply(9, offset, rate, &x), expected);
+                let expected: Vec<f32> = residual.iter().zip(&expected).map(|(r, x)| r + x).collect();
+                assert_eq!(add(&residual, &x, 9, offset, rate), expected);
             }
         }
     }

@@ -8,23 +8,32 @@
 //!
 //! - [`recurrent`]: a layer of plain, LSTM or GRU cells over all its steps
 //! - [`linear`]: an affine map of rows
+//! - [`attention`]: scaled dot-product attention of several heads
+//! - [`rotary`]: positions as rotations of queries and keys
+//! - [`norm`]: layer normalisation
+//! - [`activation`]: ReLU and GELU
 //! - [`additive`]: the additive score of attention
 //! - [`batched`]: one small product per sentence
 //! - [`cross_entropy`]: label-smoothed cross-entropy from logits
 //! - [`optimise`]: sums of squares, Adam and SGD in place
-//! - [`dropout`]: masks from counter-based random numbers
+//! - [`dropout`]: masks, and values under them, from counter-based random numbers
 //! - [`maths`]: exp, tanh and sigmoid that vectorise
 //!
 //! Lengths of slices that do not fit the stated shapes are mistakes of the caller and panic;
 //! what data can get wrong (a target outside the vocabulary) is an error.
 
+pub mod activation;
 pub mod additive;
+pub mod attention;
 pub mod batched;
 pub mod cross_entropy;
 pub mod dropout;
 pub mod linear;
 pub mod maths;
+pub mod norm;
 pub mod optimise;
 mod packed;
+mod pieces;
 mod product;
 pub mod recurrent;
+pub mod rotary;

@@ -1,7 +1,8 @@
 //! An affine map of rows: `y = x W + b`.
 //!
 //! Letters: `N` rows, `I` input width, `O` output width. Backwards, with `g` the gradient of `y`:
-//! `dx = g Wᵀ`, `dW = xᵀ g`, `db = Σ g` over the rows.
+//! `dx = g Wᵀ`, `dW = xᵀ g`, `db = Σ g` over the rows. The weight may be stored as `Wᵀ`, as token vectors that also
+//! serve as the output layer are (Press & Wolf 2017); its gradient then is `gᵀ x`.
 
 use rayon::prelude::*;
 
@@ -16,6 +17,18 @@ pub struct Shape {
     pub input: usize,
     /// `O`: width of a row that is written.
     pub output: usize,
+    /// Whether the weight is given as `[O, I]` and not as `[I, O]`.
+    pub transposed: bool,
+}
+
+impl Shape {
+    /// `W`, `[I, O]`, however it is stored.
+    fn weight(self, weight: &[f32]) -> View<'_> {
+        match self.transposed {
+            true => View::new(weight, self.output, self.input).transposed(),
+            false => View::new(weight, self.input, self.output),
+        }
+    }
 }
 
 /// The gradients of the inputs.
@@ -23,7 +36,7 @@ pub struct Shape {
 pub struct Gradients {
     /// `[N, I]`.
     pub x: Vec<f32>,
-    /// `[I, O]`.
+    /// `[I, O]`, or `[O, I]` for a transposed weight.
     pub weight: Vec<f32>,
     /// `[O]`.
     pub bias: Vec<f32>,
@@ -31,7 +44,7 @@ pub struct Gradients {
 
 fn check(shape: Shape, x: &[f32], weight: &[f32]) {
     assert_eq!(x.len(), shape.rows * shape.input, "linear: x is not [N, I] for {shape:?}");
-    assert_eq!(weight.len(), shape.input * shape.output, "linear: the weight is not [I, O] for {shape:?}");
+    assert_eq!(weight.len(), shape.input * shape.output, "linear: the weight does not fit {shape:?}");
 }
 
 /// `x W + b`, `[N, O]`.
@@ -40,9 +53,9 @@ fn check(shape: Shape, x: &[f32], weight: &[f32]) {
 /// If a slice does not have the length that `shape` asks for.
 pub fn forward(shape: Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
     check(shape, x, weight);
-    let Shape { rows, input, output } = shape;
+    let Shape { rows, input, output, .. } = shape;
     assert_eq!(bias.len(), output, "linear: the bias is not [O] for {shape:?}");
-    let (x, weight) = (View::new(x, rows, input), View::new(weight, input, output));
+    let (x, weight) = (View::new(x, rows, input), shape.weight(weight));
     let count = rows.div_ceil(rayon::current_num_threads()).max(1);
     if count < 16 {
         // Few rows: the columns are split over the threads instead.
@@ -68,10 +81,13 @@ pub fn forward(shape: Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32
 pub fn backward(shape: Shape, x: &[f32], weight: &[f32], output: &[f32]) -> Gradients {
     check(shape, x, weight);
     assert_eq!(output.len(), shape.rows * shape.output, "linear: the gradient is not [N, O] for {shape:?}");
-    let gradient = View::new(output, shape.rows, shape.output);
+    let (x, gradient) = (View::new(x, shape.rows, shape.input), View::new(output, shape.rows, shape.output));
     Gradients {
-        x: product(gradient, View::new(weight, shape.input, shape.output).transposed()),
-        weight: product(View::new(x, shape.rows, shape.input).transposed(), gradient),
+        x: product(gradient, shape.weight(weight).transposed()),
+        weight: match shape.transposed {
+            true => product(gradient.transposed(), x),
+            false => product(x.transposed(), gradient),
+        },
         bias: sum_rows(output, shape.output),
     }
 }
@@ -90,9 +106,11 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_mapped_and_gradients_are_those_of_the_sums(
-            rows in 1usize..70, input in 1usize..20, output in 1usize..40, seed: u32,
+            rows in 1usize..70, input in 1usize..20, output in 1usize..40, transposed: bool,
+            seed: u32,
         ) {
-            let shape = Shape { rows, input, output };
+            let shape = Shape { rows, input, output, transposed };
+            let at = |i: usize, o: usize| if transposed { o * input + i } else { i * output + o };
             let (x, weight) = (values(rows * input, seed), values(input * output, seed ^ 1));
             let (bias, grad) = (values(output, seed ^ 2), values(rows * output, seed ^ 3));
             let y = forward(shape, &x, &weight, &bias);
@@ -101,11 +119,11 @@ mod tests {
             let sum = |n: usize, f: &dyn Fn(usize) -> f32| (0..n).map(|k| f64::from(f(k))).sum::<f64>();
             for n in 0..rows {
                 for o in 0..output {
-                    let expected = sum(input, &|i| x[n * input + i] * weight[i * output + o]) + f64::from(bias[o]);
+                    let expected = sum(input, &|i| x[n * input + i] * weight[at(i, o)]) + f64::from(bias[o]);
                     prop_assert!(close(y[n * output + o], expected));
                 }
                 for i in 0..input {
-                    let expected = sum(output, &|o| grad[n * output + o] * weight[i * output + o]);
+                    let expected = sum(output, &|o| grad[n * output + o] * weight[at(i, o)]);
                     prop_assert!(close(found.x[n * input + i], expected));
                 }
             }
@@ -113,7 +131,7 @@ mod tests {
                 prop_assert!(close(found.bias[o], sum(rows, &|n| grad[n * output + o])));
                 for i in 0..input {
                     let expected = sum(rows, &|n| x[n * input + i] * grad[n * output + o]);
-                    prop_assert!(close(found.weight[i * output + o], expected));
+                    prop_assert!(close(found.weight[at(i, o)], expected));
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 use burn::module::Module;
 use burn::tensor::Tensor;
-use gatto_nn::recurrent::{Cell, CellState};
+use gatto_nn::recurrent::CellState;
 use gatto_nn::{Initial, Linear};
 
 /// A way into each of the decoder's layers.
@@ -23,7 +23,8 @@ struct Crossing {
 
 /// The states on one side of a bridge.
 pub(crate) struct Shore {
-    pub(crate) cell: Cell,
+    /// Whether there is a cell state beside the hidden one.
+    pub(crate) cell: bool,
     pub(crate) width: usize,
     pub(crate) layers: usize,
 }
@@ -32,7 +33,7 @@ impl Bridge {
     pub(crate) fn new(from: &Shore, to: &Shore, initial: &mut Initial) -> Self {
         let mut learned = |needed: bool| needed.then(|| Linear::new(from.width, to.width, initial));
         let other = from.width != to.width;
-        let other_cell = to.cell == Cell::Lstm && (other || from.cell != Cell::Lstm);
+        let other_cell = to.cell && (other || !from.cell);
         let layers = (0..to.layers)
             .map(|layer| {
                 let partner = layer + from.layers >= to.layers; // a layer without one has nothing to learn
@@ -79,6 +80,7 @@ impl Crossing {
 mod tests {
     use super::*;
     use burn::tensor::{Device, Tolerance};
+    use gatto_nn::recurrent::Cell;
 
     /// One state per layer, all its values 1 + layer.
     fn states(cell: Cell, width: usize, layers: usize) -> Vec<CellState> {
@@ -89,7 +91,7 @@ mod tests {
     }
 
     fn bridge(from: (Cell, usize, usize), to: (Cell, usize, usize)) -> (Bridge, Vec<CellState>) {
-        let shore = |(cell, width, layers)| Shore { cell, width, layers };
+        let shore = |(cell, width, layers)| Shore { cell: cell == Cell::Lstm, width, layers };
         let bridge = Bridge::new(&shore(from), &shore(to), &mut Initial::new(1, &Device::flex()));
         let blank = states(to.0, to.1, to.2).iter().map(|state| state.map(|part| part * 0.0)).collect();
         let found = bridge.forward(&states(from.0, from.1, from.2), blank);

@@ -9,11 +9,13 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod assembly;
 mod bridge;
 pub mod config;
 mod decoder;
 mod encoder;
 mod error;
+mod head;
 mod memory;
 mod model;
 mod output;
@@ -27,6 +29,7 @@ pub use config::{
 };
 pub use decoder::{Alignment, State};
 pub use error::ModelError;
+pub use head::Told;
 pub use memory::{Memory, Tokens};
 pub use model::{Forward, Model, Vocabularies};
 pub use saved::{CONFIG, Prediction, Saved, WEIGHTS, write};

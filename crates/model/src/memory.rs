@@ -3,7 +3,9 @@
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use gatto_data::Padded;
 use gatto_data::random::mixed;
+use gatto_data::tokens::START;
 use gatto_nn::recurrent::CellState;
+use gatto_nn::transformer::StackState;
 
 /// What is known of the source once it has been read.
 #[derive(Clone, Debug)]
@@ -16,9 +18,28 @@ pub struct Memory {
     pub summary: Vec<CellState>,
     /// A number for each row that depends on its source alone, whatever stands beside it.
     pub identities: Vec<u64>,
+    /// How many positions of each row exist.
+    pub lengths: Vec<usize>,
+    /// Where each layer's heads looked while reading: [B, H, positions, positions].
+    pub(crate) heads: Vec<Tensor<4>>,
+    /// What a decoder that read the source itself goes on from.
+    pub(crate) prefix: Option<StackState>,
 }
 
 impl Memory {
+    /// The memory of an encoder that leaves `states` [B, positions, width] and nothing else.
+    pub(crate) fn new(states: Tensor<3>, source: &Tokens) -> Self {
+        Self {
+            states,
+            mask: source.mask.clone(),
+            summary: Vec::new(),
+            identities: source.identities.clone(),
+            lengths: source.lengths.clone(),
+            heads: Vec::new(),
+            prefix: None,
+        }
+    }
+
     /// The memory with only these rows, in this order.
     pub fn select(&self, rows: &[usize]) -> Self {
         let ids = row_ids(rows, &self.mask.device());
@@ -28,6 +49,9 @@ impl Memory {
             mask: self.mask.clone().select(0, ids.clone()),
             summary: self.summary.iter().map(select).collect(),
             identities: rows.iter().map(|&row| self.identities[row]).collect(),
+            lengths: rows.iter().map(|&row| self.lengths[row]).collect(),
+            heads: self.heads.iter().map(|heads| heads.clone().select(0, ids.clone())).collect(),
+            prefix: self.prefix.as_ref().map(|prefix| prefix.select(rows, &ids)),
         }
     }
 
@@ -46,6 +70,8 @@ pub struct Tokens {
     pub mask: Tensor<2>,
     /// A number for each row that depends on its tokens alone.
     pub identities: Vec<u64>,
+    /// How many tokens of each row exist.
+    pub lengths: Vec<usize>,
 }
 
 impl Tokens {
@@ -63,7 +89,8 @@ impl Tokens {
         let shape = [rows.rows, rows.width];
         let mut mask = vec![0.0f32; rows.rows * rows.width];
         let mut identities = Vec::with_capacity(rows.rows);
-        for (row, length) in lengths.enumerate() {
+        let lengths: Vec<usize> = lengths.collect();
+        for (row, &length) in lengths.iter().enumerate() {
             mask[row * rows.width..][..length].fill(1.0);
             let tokens = &rows.ids[row * rows.width..][..length];
             identities.push(tokens.iter().fold(0, |sum, &token| mixed(sum, u64::from(token))));
@@ -72,6 +99,7 @@ impl Tokens {
             ids: ids(&rows.ids, shape, device),
             mask: Tensor::from_data(TensorData::new(mask, shape), device),
             identities,
+            lengths,
         }
     }
 
@@ -79,7 +107,20 @@ impl Tokens {
     pub fn column(tokens: &[u32], device: &Device) -> Self {
         let shape = [tokens.len(), 1];
         let identities = vec![0; tokens.len()]; // of no use behind the source
-        Self { ids: ids(tokens, shape, device), mask: Tensor::ones(shape, device), identities }
+        let lengths = vec![1; tokens.len()];
+        Self { ids: ids(tokens, shape, device), mask: Tensor::ones(shape, device), identities, lengths }
+    }
+
+    /// The same tokens with `START` before each row.
+    pub(crate) fn behind_start(&self) -> Self {
+        let ([batch, _], device) = (self.ids.dims(), self.ids.device());
+        let start = Tensor::full([batch, 1], i64::from(START), &device);
+        Self {
+            ids: Tensor::cat(vec![start, self.ids.clone()], 1),
+            mask: Tensor::cat(vec![Tensor::ones([batch, 1], &device), self.mask.clone()], 1),
+            identities: self.identities.clone(),
+            lengths: self.lengths.iter().map(|length| length + 1).collect(),
+        }
     }
 }
 

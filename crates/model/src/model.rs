@@ -1,25 +1,24 @@
-//! The whole model: an encoder, a decoder, and what they share.
+//! The whole model: an encoder, a decoder or a head, and what they share.
 
-use crate::bridge::{Bridge, Shore};
-use crate::config::{BridgeKind, DecoderConfig, EncoderConfig, Plan, Reader, SharingConfig};
-use crate::decoder::{Alignment, Decoder, Looking, RecurrentDecoder, State};
-use crate::encoder::{Encoder, RecurrentEncoder};
+use crate::assembly;
+use crate::config::{Plan, Reader, Writer};
+use crate::decoder::{Alignment, Decoder, Lent, State, Written};
+use crate::encoder::{Encoder, Features};
+use crate::head::{Head, Told};
 use crate::memory::{Memory, Tokens};
-use crate::output::Output;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::Padded;
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
 use gatto_nn::attention::Choosing;
-use gatto_nn::recurrent::{Network, NetworkConfig, Reading};
-use gatto_nn::{Embedding, Initial, Noise};
+use gatto_nn::{Initial, Noise};
 
 /// The numbers of tokens on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vocabularies {
     /// Tokens that the encoder may read.
     pub source: usize,
-    /// Tokens that the decoder may write.
+    /// Tokens that the decoder may write, or labels that a head may tell.
     pub target: usize,
 }
 
@@ -37,13 +36,20 @@ pub struct Forward {
     pub logits: Tensor<2>,
     /// Where the decoder looked, if it has attention.
     pub alignment: Option<Alignment>,
+    /// Where each layer's heads looked among the decoder's own columns: [B, H, T, columns].
+    pub heads: Vec<Tensor<4>>,
+    /// Where they looked at the source: [B, H, T, positions].
+    pub cross_heads: Vec<Tensor<4>>,
 }
 
-/// An encoder–decoder, or a decoder alone.
+/// An encoder–decoder, a decoder alone, or an encoder with a head.
 #[derive(Module, Debug)]
 pub struct Model {
     encoder: Option<Encoder>,
-    decoder: Decoder,
+    decoder: Option<Decoder>,
+    head: Option<Head>,
+    /// A language model whose states stand beside the encoder's token vectors.
+    features: Option<Features>,
     /// One network reads source, separator and target as one sequence.
     #[module(skip)]
     single: bool,
@@ -63,44 +69,72 @@ impl Model {
     }
 
     fn with(plan: &Plan, vocabularies: Vocabularies, initial: &mut Initial) -> Self {
-        let (encoder, from) = match &plan.reader {
-            Reader::Encoder(encoder) => {
-                let from = summary_of(encoder);
-                (Some(recurrent_encoder(&plan.sharing, encoder, vocabularies.source, initial)), Some(from))
+        let encoder = assembly::encoder(plan, vocabularies.source, initial);
+        let (decoder, head) = match &plan.writer {
+            Writer::Decoder(_) => (Some(assembly::decoder(plan, vocabularies.target, initial)), None),
+            Writer::Head(task, settings) => {
+                let states = plan.encoder().map_or(0, |encoder| encoder.states());
+                let answers = if task.has_labels() { vocabularies.target } else { vocabularies.source };
+                let tied = plan.sharing.output;
+                (None, Some(Head::new(*task, settings, states, answers, tied, initial)))
             }
-            Reader::Itself => (Some(borrowing_encoder(&plan.decoder)), Some(first_of(&plan.decoder))),
-            Reader::Nobody => (None, None),
         };
-        let decoder = recurrent_decoder(plan, from, vocabularies.target, initial);
-        Self { encoder, decoder, single: plan.reader == Reader::Itself, vocabularies }
+        let features =
+            plan.features.as_ref().map(|features| assembly::features(features, vocabularies.source, initial));
+        Self { encoder, decoder, head, features, single: plan.reader == Reader::Itself, vocabularies }
     }
 
     /// Reads a batch of sources; a language model has nothing to read.
     pub fn encode(&self, source: &Padded, noise: &mut Noise) -> Option<Memory> {
-        let encoder = self.encoder.as_ref()?;
-        Some(encoder.encode(&self.source_tokens(source), self.decoder.lend(), noise))
+        let (encoder, source) = (self.encoder.as_ref()?, self.source_tokens(source));
+        let vectors = encoder.embed(&source, self.lend());
+        Some(encoder.read(&source, vectors, self.lend(), noise))
     }
 
     /// The vectors of a batch of source tokens [B, S, C]; a language model has none.
     pub fn source_vectors(&self, source: &Padded) -> Option<Tensor<3>> {
-        let encoder = self.encoder.as_ref()?;
-        Some(encoder.embed(&Tokens::new(source, &self.device()), self.decoder.lend()))
+        Some(self.encoder.as_ref()?.embed(&self.source_tokens(source), self.lend()))
     }
 
     /// [`Model::encode`] of vectors [B, S, C] in place of those of the tokens, without noise.
     pub fn encode_vectors(&self, source: &Padded, vectors: Tensor<3>) -> Option<Memory> {
         let source = self.source_tokens(source);
-        Some(self.encoder.as_ref()?.read(&source, vectors, self.decoder.lend(), &mut Noise::none()))
+        Some(self.encoder.as_ref()?.read(&source, vectors, self.lend(), &mut Noise::none()))
+    }
+
+    /// What the head tells of what was read; `None` if the model has a decoder instead.
+    pub fn tell(&self, memory: &Memory, noise: &mut Noise) -> Option<Told> {
+        let embedding = self.encoder.as_ref().and_then(Encoder::embedding);
+        Some(self.head.as_ref()?.forward(memory, embedding, noise))
+    }
+
+    /// What an encoder may use as its own.
+    fn lend(&self) -> Lent<'_> {
+        let lent = self.decoder.as_ref().map(Decoder::lend).unwrap_or_default();
+        Lent { features: self.features.as_ref(), ..lent }
+    }
+
+    fn decoder(&self) -> &Decoder {
+        match &self.decoder {
+            Some(decoder) => decoder,
+            None => unreachable!("only a model with a decoder is asked to write"),
+        }
     }
 
     fn source_tokens(&self, source: &Padded) -> Tokens {
         let device = self.device();
-        if self.single { Tokens::without_end(source, &device) } else { Tokens::new(source, &device) }
+        match self.single {
+            true => Tokens::without_end(source, &device),
+            false if self.head.as_ref().is_some_and(Head::reads_start) => {
+                Tokens::new(source, &device).behind_start()
+            }
+            false => Tokens::new(source, &device),
+        }
     }
 
     /// The decoder's state before the first token, for `batch` rows.
     pub fn start(&self, memory: Option<&Memory>, batch: usize) -> State {
-        self.decoder.start(memory, batch, &self.device())
+        self.decoder().start(memory, batch, &self.device())
     }
 
     /// The token that the decoder reads first.
@@ -111,8 +145,8 @@ impl Model {
     /// One step: reads one token per row, gives scores [B, V] and the next state.
     pub fn step(&self, tokens: &[u32], state: State) -> (Tensor<2>, State) {
         let tokens = Tokens::column(tokens, &self.device());
-        let (written, state) = self.decoder.advance(&tokens, state, None, &mut Noise::none());
-        (self.decoder.project(written.features.squeeze_dim::<2>(1)), state)
+        let (written, state) = self.decoder().advance(&tokens, state, None, &mut Noise::none());
+        (self.decoder().project(written.features.squeeze_dim::<2>(1)), state)
     }
 
     /// All steps at once, reading `inputs` whatever was written (teacher forcing). Where one position
@@ -121,9 +155,10 @@ impl Model {
         let tokens = Tokens::new(inputs, &self.device());
         let state = self.start(memory, inputs.rows);
         let choosing = noise.key().map(Choosing::Drawn);
-        let (written, _) = self.decoder.advance(&tokens, state, choosing, noise);
-        let logits = self.decoder.project(written.features.flatten(0, 1)); // [B·T, V]
-        Forward { logits, alignment: written.alignment }
+        let (written, _) = self.decoder().advance(&tokens, state, choosing, noise);
+        let logits = self.decoder().project(written.features.clone().flatten(0, 1)); // [B·T, V]
+        let Written { alignment, heads, cross_heads, .. } = written;
+        Forward { logits, alignment, heads, cross_heads }
     }
 
     /// [`Model::forward`] for every position that a hard focus could choose at each step: scores
@@ -137,10 +172,10 @@ impl Model {
     ) -> Option<(Tensor<2>, Tensor<2>)> {
         let tokens = Tokens::new(inputs, &self.device());
         let state = self.start(memory, inputs.rows);
-        let (written, _) = self.decoder.advance(&tokens, state, Some(Choosing::Everything), noise);
+        let (written, _) = self.decoder().advance(&tokens, state, Some(Choosing::Everything), noise);
         let choice = written.alignment?.choice?;
         let candidates = written.candidates?.flatten::<3>(0, 1); // [B·T, S, H]
-        Some((self.decoder.project(candidates.flatten(0, 1)), choice.log_weights.flatten(0, 1)))
+        Some((self.decoder().project(candidates.flatten(0, 1)), choice.log_weights.flatten(0, 1)))
     }
 
     /// What the decoder reads under teacher forcing: the target behind the first token, without its end.
@@ -163,84 +198,6 @@ impl Model {
 
     /// Where the parameters live.
     pub fn device(&self) -> Device {
-        self.decoder.lend().embedding.weight.device()
+        self.devices().into_iter().next().unwrap_or_default()
     }
-}
-
-fn recurrent_encoder(
-    sharing: &SharingConfig,
-    encoder: &EncoderConfig,
-    vocabulary: usize,
-    initial: &mut Initial,
-) -> Encoder {
-    let (cell, _, settings) = encoder.parts();
-    let embedding = settings.embedding.unwrap_or(settings.width);
-    let network = NetworkConfig {
-        cell,
-        input: embedding,
-        width: settings.width,
-        layers: settings.layers,
-        bidirectional: settings.bidirectional,
-        dropout: settings.dropout,
-    };
-    Encoder::Recurrent(RecurrentEncoder {
-        embedding: (!sharing.embeddings).then(|| Embedding::new(vocabulary, embedding, 1.0, initial)),
-        network: (!sharing.encoder_decoder).then(|| Network::new(&network, initial)),
-        reading: if settings.reversed { Reading::Backward } else { Reading::Forward },
-        dropout: settings.dropout,
-    })
-}
-
-/// The encoder of a single network: all of it is the decoder's.
-fn borrowing_encoder(decoder: &DecoderConfig) -> Encoder {
-    Encoder::Recurrent(RecurrentEncoder {
-        embedding: None,
-        network: None,
-        reading: Reading::Forward,
-        dropout: decoder.parts().2.dropout,
-    })
-}
-
-/// The states that an encoder leaves.
-fn summary_of(encoder: &EncoderConfig) -> Shore {
-    let (cell, _, settings) = encoder.parts();
-    let directions = 1 + usize::from(settings.bidirectional);
-    Shore { cell, width: directions * settings.width, layers: settings.layers }
-}
-
-/// The states that a decoder starts from.
-fn first_of(decoder: &DecoderConfig) -> Shore {
-    let (cell, _, settings) = decoder.parts();
-    Shore { cell, width: settings.width, layers: settings.layers }
-}
-
-fn recurrent_decoder(plan: &Plan, from: Option<Shore>, vocabulary: usize, initial: &mut Initial) -> Decoder {
-    let (cell, _, settings) = plan.decoder.parts();
-    let embedding = settings.embedding.unwrap_or(settings.width);
-    let kind = settings.bridge.unwrap_or(BridgeKind::FirstState);
-    let every_step = matches!(kind, BridgeKind::EveryStep | BridgeKind::Both);
-    let fed = from.as_ref().filter(|_| every_step).map(|from| from.width);
-    let looked_at = plan.attention.as_ref().zip(from.as_ref().map(|from| from.width));
-    let beside = looked_at.map_or(0, |(attention, states)| attention.beside_input(settings.width, states));
-    let network = NetworkConfig {
-        cell,
-        input: embedding + fed.unwrap_or(0) + beside,
-        width: settings.width,
-        layers: settings.layers,
-        bidirectional: false,
-        dropout: settings.dropout,
-    };
-    let deviation = if plan.sharing.output { (embedding as f64).sqrt().recip() } else { 1.0 };
-    let first_state = matches!(kind, BridgeKind::FirstState | BridgeKind::Both);
-    let bridge = from.as_ref().filter(|_| first_state);
-    Decoder::Recurrent(RecurrentDecoder {
-        embedding: Embedding::new(vocabulary, embedding, deviation, initial),
-        network: Network::new(&network, initial),
-        bridge: bridge.map(|from| Bridge::new(from, &first_of(&plan.decoder), initial)),
-        attention: looked_at
-            .map(|(attention, states)| Looking::new(attention, settings.width, states, initial)),
-        output: Output::new(settings.width, vocabulary, plan.sharing.output, initial),
-        fed_at_every_step: fed.is_some(),
-        dropout: settings.dropout,
-    })
 }

@@ -4,8 +4,8 @@
 //! per side); all that training leaves beside them is not looked at here.
 
 use crate::config::{
-    self, AttentionConfig, Complaint, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig,
-    Task,
+    self, AttentionConfig, Complaint, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig, ModelConfig,
+    SharingConfig, SingleConfig, Task,
 };
 use crate::error::ModelError;
 use crate::model::{Model, Vocabularies};
@@ -39,6 +39,8 @@ struct Described {
     decoder: Option<DecoderConfig>,
     attention: Option<AttentionConfig>,
     single: Option<SingleConfig>,
+    head: Option<HeadConfig>,
+    features: Option<FeaturesConfig>,
     #[serde(default)]
     sharing: SharingConfig,
     #[serde(default)]
@@ -54,6 +56,8 @@ impl Described {
             decoder: self.decoder.clone(),
             attention: self.attention.clone(),
             single: self.single.clone(),
+            head: self.head.clone(),
+            features: self.features.clone(),
             sharing: self.sharing.clone(),
         };
         model.plan(self.tokens.is_shared())

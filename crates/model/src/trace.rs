@@ -66,18 +66,16 @@ impl Saved {
     /// `index` of the input.
     pub fn encode_source(&self, index: usize, source: &str) -> Result<Vec<u32>, ModelError> {
         let tokens = self.tokens.source.encode(source);
-        let most = self.plan.attention.as_ref().and_then(|attention| attention.most_positions());
-        check_length(index, tokens.len(), most)?;
+        check_length(index, tokens.len(), self.plan.most_source())?;
         Ok(tokens)
     }
 
     /// Forces targets through the model, and tells where it looked at each of their tokens. At most
     /// `batch` pairs are computed together.
     pub fn trace(&self, pairs: &[Forced], batch: usize) -> Result<Vec<Trace>, ModelError> {
-        let most = self.plan.attention.as_ref().and_then(|attention| attention.most_positions());
         for (index, (source, target)) in pairs.iter().enumerate() {
-            check_length(index, source.len(), most)?;
-            check_length(index, target.len(), None)?;
+            check_length(index, source.len(), self.plan.most_source())?;
+            check_length(index, target.len(), self.plan.most_target())?;
         }
         let scores = (MOST_SCORES / self.tokens.target.size().max(1)).clamp(1, BATCH_TOKENS);
         let limits = Limits { batch_tokens: Some(scores), batch_examples: Some(batch) };

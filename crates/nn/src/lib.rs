@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod activation;
 pub mod attention;
 mod embedding;
 mod flex;
@@ -13,12 +14,17 @@ mod initial;
 mod linear;
 pub mod loss;
 mod noise;
+mod norm;
+pub mod positions;
 pub mod recurrent;
 mod tanh;
+pub mod transformer;
 
+pub use activation::{Activation, activate, activate_plain};
 pub use embedding::Embedding;
 pub use flex::update;
 pub use initial::Initial;
-pub use linear::{Linear, linear, linear_plain};
-pub use noise::{Noise, dropout};
+pub use linear::{Linear, linear, linear_plain, linear_transposed};
+pub use noise::{Noise, add_dropped, dropout};
+pub use norm::{LayerNorm, layer_norm, layer_norm_plain};
 pub use tanh::tanh;

@@ -21,17 +21,29 @@ impl Linear {
         Self { weight: initial.glorot([input, output]), bias: initial.constant([output], 0.0) }
     }
 
-    /// Applies the map to every row: `[N, I]` → `[N, O]`.
-    pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        linear(x, self.weight.val(), self.bias.val())
+    /// Applies the map to every row: `[…, I]` → `[…, O]`.
+    pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
+        let [input, output] = self.weight.dims();
+        let mut shape = x.dims();
+        let rows = shape.iter().product::<usize>() / input.max(1);
+        shape[D - 1] = output;
+        linear(x.reshape([rows, input]), self.weight.val(), self.bias.val()).reshape(shape)
     }
 }
 
 /// x W + b: `x` `[N, I]`, `weight` `[I, O]`, `bias` `[O]` → `[N, O]`.
 pub fn linear(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
-    match fused(&x, &weight, &bias) {
+    match fused(&x, &weight, &bias, false) {
         Some(y) => y,
         None => linear_plain(x, weight, bias),
+    }
+}
+
+/// x Wᵀ + b, with `weight` `[O, I]`: token vectors as output layer.
+pub fn linear_transposed(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
+    match fused(&x, &weight, &bias, true) {
+        Some(y) => y,
+        None => linear_plain(x, weight.transpose(), bias),
     }
 }
 
@@ -50,19 +62,20 @@ struct Kept {
 
 impl Gradient<3> for Kept {
     fn gradients(&self, output: &[f32]) -> [Option<(Vec<f32>, Shape)>; 3] {
-        let kernel::Shape { rows, input, output: out } = self.shape;
+        let kernel::Shape { rows, input, output: out, transposed } = self.shape;
         let found = kernel::backward(self.shape, self.x.slice(), self.weight.slice(), output);
+        let weight = if transposed { [out, input] } else { [input, out] };
         [
             Some((found.x, Shape::new([rows, input]))),
-            Some((found.weight, Shape::new([input, out]))),
+            Some((found.weight, Shape::new(weight))),
             Some((found.bias, Shape::new([out]))),
         ]
     }
 }
 
-fn fused(x: &Tensor<2>, weight: &Tensor<2>, bias: &Tensor<1>) -> Option<Tensor<2>> {
-    let ([rows, input], [_, output]) = (x.dims(), weight.dims());
-    let shape = kernel::Shape { rows, input, output };
+fn fused(x: &Tensor<2>, weight: &Tensor<2>, bias: &Tensor<1>, transposed: bool) -> Option<Tensor<2>> {
+    let ([rows, input], [output]) = (x.dims(), bias.dims());
+    let shape = kernel::Shape { rows, input, output, transposed };
     let operands = [Operand::of(x)?, Operand::of(weight)?, Operand::of(bias)?];
     let [x, weight, bias] = operands.each_ref().map(|operand| operand.values.clone());
     let y = kernel::forward(shape, x.slice(), weight.slice(), bias.slice());

@@ -2,8 +2,9 @@
 //!
 //! y = x ⊙ m / (1 − p), where m is 0 with probability p and 1 otherwise.
 
-use burn::tensor::{Tensor, TensorData};
-use gatto_kernels::dropout::keep_mask;
+use crate::flex::{Gradient, Operand, operation};
+use burn::tensor::{Shape, Tensor, TensorData};
+use gatto_kernels::dropout::{Dropout, add, apply, keep_mask};
 
 /// What a forward pass draws from: the key of a training step, or nothing at prediction.
 ///
@@ -30,17 +31,83 @@ impl Noise {
     pub fn key(&self) -> Option<u64> {
         self.key
     }
+
+    /// The next `count` numbers of the step, to drop at `rate` by; none if nothing is dropped.
+    pub(crate) fn draw(&mut self, rate: f64, count: usize) -> Option<Dropout> {
+        let key = self.key.filter(|_| rate > 0.0)?;
+        let offset = self.drawn;
+        self.drawn += count as u64;
+        Some(Dropout { key, offset, rate: rate as f32 })
+    }
 }
 
 /// Drops elements of `x` at `rate` while training, and scales the others to keep the mean.
 pub fn dropout<const D: usize>(x: Tensor<D>, rate: f64, noise: &mut Noise) -> Tensor<D> {
-    let Some(key) = noise.key.filter(|_| rate > 0.0) else { return x };
-    let shape = x.shape();
-    let mut mask = vec![0.0f32; shape.num_elements()];
-    keep_mask(key, noise.drawn, rate as f32, &mut mask);
-    noise.drawn += mask.len() as u64;
-    let mask = Tensor::from_data(TensorData::new(mask, shape), &x.device());
-    x * mask
+    let Some(drawn) = noise.draw(rate, x.shape().num_elements()) else { return x };
+    match fused(&x, drawn) {
+        Some(y) => y,
+        None => x.clone() * mask(&x, drawn),
+    }
+}
+
+/// `residual` + [`dropout`] of `x`.
+pub fn add_dropped<const D: usize>(
+    residual: Tensor<D>,
+    x: Tensor<D>,
+    rate: f64,
+    noise: &mut Noise,
+) -> Tensor<D> {
+    let Some(drawn) = noise.draw(rate, x.shape().num_elements()) else { return residual + x };
+    match fused_sum(&residual, &x, drawn) {
+        Some(sum) => sum,
+        None => residual + x.clone() * mask(&x, drawn),
+    }
+}
+
+/// What every element is multiplied by.
+fn mask<const D: usize>(x: &Tensor<D>, Dropout { key, offset, rate }: Dropout) -> Tensor<D> {
+    let mut mask = vec![0.0f32; x.shape().num_elements()];
+    keep_mask(key, offset, rate, &mut mask);
+    Tensor::from_data(TensorData::new(mask, x.shape()), &x.device())
+}
+
+/// What the backward pass draws again.
+#[derive(Clone, Debug)]
+struct Dropped {
+    drawn: Dropout,
+    shape: Shape,
+}
+
+impl Dropped {
+    fn gradient(&self, output: &[f32]) -> Option<(Vec<f32>, Shape)> {
+        let Dropout { key, offset, rate } = self.drawn;
+        Some((apply(key, offset, rate, output), self.shape.clone()))
+    }
+}
+
+impl Gradient<1> for Dropped {
+    fn gradients(&self, output: &[f32]) -> [Option<(Vec<f32>, Shape)>; 1] {
+        [self.gradient(output)]
+    }
+}
+
+impl Gradient<2> for Dropped {
+    fn gradients(&self, output: &[f32]) -> [Option<(Vec<f32>, Shape)>; 2] {
+        [Some((output.to_vec(), self.shape.clone())), self.gradient(output)]
+    }
+}
+
+fn fused<const D: usize>(x: &Tensor<D>, drawn: Dropout) -> Option<Tensor<D>> {
+    let operand = Operand::of(x)?;
+    let y = apply(drawn.key, drawn.offset, drawn.rate, operand.values.slice());
+    Some(operation([operand], y, x.dims(), || Dropped { drawn, shape: x.shape() }))
+}
+
+fn fused_sum<const D: usize>(residual: &Tensor<D>, x: &Tensor<D>, drawn: Dropout) -> Option<Tensor<D>> {
+    let operands = [Operand::of(residual)?, Operand::of(x)?];
+    let [left, right] = operands.each_ref().map(|operand| operand.values.slice());
+    let sum = add(left, right, drawn.key, drawn.offset, drawn.rate);
+    Some(operation(operands, sum, x.dims(), || Dropped { drawn, shape: x.shape() }))
 }
 
 #[cfg(test)]

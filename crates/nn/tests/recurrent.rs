@@ -116,7 +116,8 @@ fn networks_agree_with_pytorch_in_output_and_every_weight_gradient() {
         let backward = !both && case["directions"][0] == "backward";
         // One direction is a network's `forward` layer, whichever way it reads.
         let directions: &[&str] = if both { &["forward", "backward"] } else { &["forward"] };
-        let config = NetworkConfig { cell, input, width, layers, bidirectional: both, dropout: 0.0 };
+        let config =
+            NetworkConfig { cell, input, width, layers, bidirectional: both, apart: false, dropout: 0.0 };
         let network = Network::new(&config, &mut Initial::new(1, &device));
         let mut set = Named { path: Vec::new(), values: named(&case["layer_weights"], directions) };
         let network = network.map(&mut set);

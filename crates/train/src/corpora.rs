@@ -30,7 +30,10 @@ pub fn open(config: &Config, base: &Path, part: Part) -> Result<Option<Box<dyn C
         }
     };
     Ok(Some(match config.task {
-        Task::Translate => corpus,
+        Task::Translate | Task::Classify | Task::Label => corpus,
         Task::LanguageModel => Box::new(OneSide::new(corpus, config.data.side.unwrap_or_default())),
+        Task::MaskedLanguageModel | Task::BidirectionalLanguageModel => {
+            Box::new(OneSide::as_source(corpus, config.data.side.unwrap_or_default()))
+        }
     }))
 }

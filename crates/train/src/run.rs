@@ -15,7 +15,7 @@ use crate::validation::Validation;
 use burn::module::Module;
 use burn::tensor::Device;
 use gatto_data::random::mixed;
-use gatto_data::{BatchStream, Part, TokenizerPair};
+use gatto_data::{BatchStream, Coder, Part, TokenizerPair};
 use gatto_model::{CONFIG, Model, Task, WEIGHTS, weights};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -214,7 +214,7 @@ impl<'a> Session<'a> {
         let model = start::frozen(model, config)?;
         let stream = BatchStream::resume(
             corpus,
-            tokens.clone(),
+            Coder::Texts((*tokens).clone()),
             config.train.stream(config.seed),
             state.stream.clone(),
         )?;

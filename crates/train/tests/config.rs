@@ -173,7 +173,7 @@ fn models_that_cannot_be_built_are_refused_where_they_stand() {
         (
             and(PAIR, "embedding = 4\n[sharing]\noutput = true"),
             "10:1",
-            "`sharing.output` needs token vectors as wide as the decoder's state, but decoder.lstm has embedding 4 and width 8",
+            "`sharing.output` needs token vectors as wide as what the scores read, but decoder.lstm has embedding 4 and scores read 8; write `output = 4` in [decoder.lstm]",
         ),
         (
             and(SINGLE, "embedding = 4\n[sharing]\noutput = true"),
@@ -331,13 +331,13 @@ fn attention_that_makes_no_sense_is_refused_where_it_stands() {
         (
             attending("score = \"location\"\nmax_positions = 20\n[train]\nmax_length = 20"),
             "10:1",
-            "`attention.max_positions` is 20, but `train.max_length` lets sources of 21 tokens in, their end \
+            "`attention.max_positions` is 20, but `train.max_length` lets sequences of 21 tokens in, their end \
              counted; write `max_positions = 21`, or a smaller `max_length`",
         ),
         (
             attending("score = \"location\"\n[train]\nmax_length = 300"),
             "8:2",
-            "`attention.max_positions` is 257, but `train.max_length` lets sources of 301 tokens in",
+            "`attention.max_positions` is 257, but `train.max_length` lets sequences of 301 tokens in",
         ),
         // Settings of what was not chosen.
         (attending("window = 2"), "9:1", &window),
@@ -434,7 +434,7 @@ fn keys_can_be_set_from_outside() {
     let config = file.expect("accepted").config;
     assert_eq!((config.train.steps, config.train.clip), (7, 0.5));
     assert_eq!(config.data.builtin.as_deref(), Some("sort"));
-    assert_eq!(config.encoder.expect("an encoder").parts().2.width, 16);
+    assert_eq!(config.encoder.expect("an encoder").states(), 16);
     let again = parse(PAIR, &["train.steps=7"]).expect("accepted");
     assert_eq!(parse(&again.text, &[]).expect("the text that is kept").config, again.config);
 

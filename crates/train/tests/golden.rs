@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use gatto_data::{Batch, Padded};
 use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig};
 use gatto_model::weights::{self, Weight, Weights};
-use gatto_model::{DecoderConfig, EncoderConfig, Model, ModelConfig, SharingConfig, Task, Vocabularies};
+use gatto_model::{DecoderConfig, EncoderConfig, Model, ModelConfig, Task, Vocabularies};
 use gatto_nn::Noise;
 use gatto_nn::loss::{Targets, cross_entropy, cross_entropy_plain};
 use gatto_train::config::{OptimiserKind, TrainConfig};
@@ -53,12 +53,9 @@ fn assert_close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
 fn plan(golden: &Value) -> Plan {
     let (width, embedding) = (number(&golden["width"]), Some(number(&golden["embedding"])));
     let config = ModelConfig {
-        task: Task::Translate,
         encoder: Some(EncoderConfig::Gru(RecurrentEncoderConfig { width, embedding, ..Default::default() })),
         decoder: Some(DecoderConfig::Gru(RecurrentDecoderConfig { width, embedding, ..Default::default() })),
-        attention: None,
-        single: None,
-        sharing: SharingConfig::default(),
+        ..ModelConfig::new(Task::Translate)
     };
     config.plan(false).expect("a plan")
 }

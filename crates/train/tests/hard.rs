@@ -6,9 +6,7 @@ use gatto_model::config::{
     BaselineKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
 };
 use gatto_model::weights::{self, Weights};
-use gatto_model::{
-    AttentionConfig, DecoderConfig, EncoderConfig, Model, ModelConfig, SharingConfig, Task, Vocabularies,
-};
+use gatto_model::{AttentionConfig, DecoderConfig, EncoderConfig, Model, ModelConfig, Task, Vocabularies};
 use gatto_nn::attention::ScoreKind;
 use gatto_nn::loss::{Targets, cross_entropy};
 use gatto_nn::{Initial, Noise};
@@ -23,12 +21,10 @@ fn model(attention: &AttentionConfig) -> Model {
     let reading = RecurrentEncoderConfig { width: 3, embedding: Some(2), ..Default::default() };
     let writing = RecurrentDecoderConfig { width: 3, embedding: Some(2), ..Default::default() };
     let config = ModelConfig {
-        task: Task::Translate,
         encoder: Some(EncoderConfig::Gru(reading)),
         decoder: Some(DecoderConfig::Gru(writing)),
         attention: Some(attention.clone()),
-        single: None,
-        sharing: SharingConfig::default(),
+        ..ModelConfig::new(Task::Translate)
     };
     let device = Device::flex().autodiff();
     let model = Model::new(&config.plan(false).expect("a plan"), VOCABULARIES, 4, &device);

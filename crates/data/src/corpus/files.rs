@@ -176,6 +176,15 @@ impl Corpus for FileCorpus {
     fn skipped(&self) -> u64 {
         self.skipped
     }
+
+    fn reject(&mut self, problem: LineProblem) -> Result<(), DataError> {
+        if !self.skip_bad {
+            return Err(self.bad(self.lines.len() - 1, problem)); // what stands last is the target
+        }
+        self.example = self.example.saturating_sub(1);
+        self.skipped += 1;
+        Ok(())
+    }
 }
 
 #[cfg(test)]

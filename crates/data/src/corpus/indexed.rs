@@ -1,6 +1,7 @@
 //! Examples that are known by their number: a list in memory, or a task that makes the n-th on demand.
 
 use super::{Corpus, Position};
+use crate::error::LineProblem;
 use crate::{DataError, Example};
 
 /// Examples that can be had by number, in any order, the same ones each time.
@@ -70,6 +71,10 @@ impl<I: Indexed> Corpus for IndexedCorpus<I> {
     fn skipped(&self) -> u64 {
         0
     }
+
+    fn reject(&mut self, problem: LineProblem) -> Result<(), DataError> {
+        Err(DataError::Example { number: self.next, problem })
+    }
 }
 
 #[cfg(test)]
@@ -87,5 +92,14 @@ mod tests {
         }
         corpus.seek(&Position { example: 1, ..Position::start() }).unwrap();
         assert_eq!(corpus.next().unwrap(), None);
+    }
+
+    #[test]
+    fn a_rejected_example_is_told_by_its_number() {
+        let mut corpus = Memory::new(vec![Example::new("a", "b"); 3]);
+        corpus.next().unwrap();
+        corpus.next().unwrap();
+        let error = corpus.reject(LineProblem::LabelCount { words: 1, labels: 2 }).unwrap_err().to_string();
+        assert!(error.starts_with("example 2 of the corpus: the source has 1 words"), "{error}");
     }
 }

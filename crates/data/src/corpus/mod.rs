@@ -17,6 +17,7 @@ pub use one_side::{OneSide, Side};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::LineProblem;
 use crate::{DataError, Example};
 
 /// A source of examples, read from the first to the last and then again.
@@ -32,6 +33,10 @@ pub trait Corpus: Send {
 
     /// How many bad lines were passed over in this pass (none unless `skip_bad` is set).
     fn skipped(&self) -> u64;
+
+    /// Gives back the example that `next` gave last, which cannot be used: an error that says where it
+    /// stands, or, with `skip_bad`, one more line that was passed over.
+    fn reject(&mut self, problem: LineProblem) -> Result<(), DataError>;
 }
 
 impl<C: Corpus + ?Sized> Corpus for Box<C> {
@@ -49,6 +54,10 @@ impl<C: Corpus + ?Sized> Corpus for Box<C> {
 
     fn skipped(&self) -> u64 {
         (**self).skipped()
+    }
+
+    fn reject(&mut self, problem: LineProblem) -> Result<(), DataError> {
+        (**self).reject(problem)
     }
 }
 

@@ -1,8 +1,10 @@
-//! One side of a corpus of pairs, for a language model.
+//! One side of a corpus of pairs, for a language model: as target, or as source where an encoder reads
+//! the text and finds again what was hidden of it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Corpus, Position};
+use crate::error::LineProblem;
 use crate::{DataError, Example};
 
 /// A side of an example.
@@ -16,26 +18,37 @@ pub enum Side {
     Target,
 }
 
-/// A corpus whose examples have the chosen side as target, and no source.
+/// A corpus whose examples have the chosen side alone, as target or as source; the other is empty.
 pub struct OneSide<C> {
     corpus: C,
     side: Side,
+    /// What the chosen side becomes.
+    becomes: Side,
 }
 
 impl<C: Corpus> OneSide<C> {
-    /// The given side of `corpus`.
+    /// The given side of `corpus` as target, for a model that writes text.
     pub fn new(corpus: C, side: Side) -> Self {
-        Self { corpus, side }
+        Self { corpus, side, becomes: Side::Target }
+    }
+
+    /// The given side of `corpus` as source, for a model that reads text and writes none.
+    pub fn as_source(corpus: C, side: Side) -> Self {
+        Self { corpus, side, becomes: Side::Source }
     }
 }
 
 impl<C: Corpus> Corpus for OneSide<C> {
     fn next(&mut self) -> Result<Option<Example>, DataError> {
-        let text = |example: Example| match self.side {
+        let Some(example) = self.corpus.next()? else { return Ok(None) };
+        let text = match self.side {
             Side::Source => example.source,
             Side::Target => example.target,
         };
-        Ok(self.corpus.next()?.map(|example| Example::new("", text(example))))
+        Ok(Some(match self.becomes {
+            Side::Source => Example::new(text, ""),
+            Side::Target => Example::new("", text),
+        }))
     }
 
     fn position(&self) -> Position {
@@ -49,6 +62,10 @@ impl<C: Corpus> Corpus for OneSide<C> {
     fn skipped(&self) -> u64 {
         self.corpus.skipped()
     }
+
+    fn reject(&mut self, problem: LineProblem) -> Result<(), DataError> {
+        self.corpus.reject(problem)
+    }
 }
 
 #[cfg(test)]
@@ -57,12 +74,16 @@ mod tests {
     use crate::Memory;
 
     #[test]
-    fn the_chosen_side_becomes_the_target() {
+    fn the_chosen_side_becomes_the_target_or_the_source() {
         for (side, text) in [(Side::Source, "cat"), (Side::Target, "gatto")] {
             let pairs = Memory::new(vec![Example::new("cat", "gatto")]);
-            let mut corpus = OneSide::new(pairs, side);
-            assert_eq!(corpus.next().unwrap(), Some(Example::new("", text)));
-            assert_eq!(corpus.next().unwrap(), None);
+            for (mut corpus, example) in [
+                (OneSide::new(pairs.clone(), side), Example::new("", text)),
+                (OneSide::as_source(pairs.clone(), side), Example::new(text, "")),
+            ] {
+                assert_eq!(corpus.next().unwrap(), Some(example));
+                assert_eq!(corpus.next().unwrap(), None);
+            }
         }
     }
 }

@@ -43,6 +43,9 @@ pub const END: u32 = 2;
 pub const UNKNOWN: u32 = 3;
 /// Parts source and target where one network reads both.
 pub const SEPARATOR: u32 = 4;
+/// Stands for a token that a masked language model is to find again. Such a model has one text and
+/// nothing to part, so the separator serves, and vocabularies that were saved keep their ids.
+pub const MASK: u32 = SEPARATOR;
 
 /// How the special tokens are spelt, by id. No text is ever encoded as one of them.
 pub const SPECIALS: [&str; 5] = ["⟨pad⟩", "⟨s⟩", "⟨/s⟩", "⟨unk⟩", "⟨sep⟩"];
@@ -100,6 +103,25 @@ impl Tokenizer {
     /// The tokens of a text. No special token is added.
     pub fn encode(&self, text: &str) -> Vec<u32> {
         if self.lowercase { self.encode_normal(&lower(text)) } else { self.encode_normal(text) }
+    }
+
+    /// The tokens of the words of a text, which white space separates, and where each word begins among
+    /// them. Each word is cut by itself, with the space before it, so that the tokens are those of the
+    /// text with single spaces; a space that is a token of its own does not begin a word.
+    pub fn encode_words(&self, text: &str) -> (Vec<u32>, Vec<usize>) {
+        let (mut ids, mut starts) = (Vec::new(), Vec::new());
+        for word in text.split_whitespace() {
+            let mut found = match ids.is_empty() {
+                true => self.encode(word),
+                false => self.encode(&format!(" {word}")),
+            };
+            if found.is_empty() {
+                found.push(UNKNOWN);
+            }
+            starts.push(ids.len() + usize::from(found.len() > 1 && self.bytes[found[0] as usize] == b" "));
+            ids.append(&mut found);
+        }
+        (ids, starts)
     }
 
     /// The tokens of a text, each with the bytes of the text that it covers, widened to whole

@@ -62,6 +62,20 @@ impl TokenizerPair {
         Ok(Self::apart(source.finish()?, target))
     }
 
+    /// Learns one tokenizer from the sources of the first `max_examples` of a corpus, which is then back
+    /// at its start: for labels, and for what has no target.
+    pub fn train_on_sources(config: &TokensConfig, corpus: &mut dyn Corpus) -> Result<Self, DataError> {
+        config.validate()?;
+        let mut learner = Learner::new(&config.source_recipe())?;
+        corpus.seek(&Position::start())?;
+        for _ in 0..config.max_examples {
+            let Some(example) = corpus.next()? else { break };
+            learner.feed(&example.source);
+        }
+        corpus.seek(&Position::start())?;
+        Ok(Self::together(learner.finish()?))
+    }
+
     /// The tokens of both sides of an example.
     pub fn encode(&self, example: &Example) -> (Vec<u32>, Vec<u32>) {
         (self.source.encode(&example.source), self.target.encode(&example.target))
@@ -149,6 +163,17 @@ mod tests {
         let pair = TokenizerPair::train(&config, &mut corpus()).unwrap();
         assert_eq!(pair.source.decode(&pair.source.encode("the gatto")), "the gatto");
         assert_eq!(pair.source.encode("table"), [crate::tokens::UNKNOWN]);
+    }
+
+    #[test]
+    fn sources_alone_make_one_tokenizer() {
+        let config = TokensConfig { kind: Kind::Word, ..TokensConfig::default() };
+        let mut corpus = corpus();
+        let pair = TokenizerPair::train_on_sources(&config, &mut corpus).unwrap();
+        assert!(pair.is_shared());
+        assert_eq!(corpus.position(), Position::start());
+        assert_eq!(pair.source.encode("cat gatto")[1], crate::tokens::UNKNOWN);
+        assert_eq!(pair.source.decode(&pair.source.encode("the cat table")), "the cat table");
     }
 
     #[test]

@@ -125,8 +125,44 @@ fn spans_point_at_words() {
     assert_eq!(spans, [0..1, 1..3, 1..3]);
 }
 
+#[test]
+fn words_begin_where_they_are_told_to() {
+    let shown = |tokenizer: &Tokenizer, text: &str| {
+        let (ids, starts) = tokenizer.encode_words(text);
+        starts.iter().map(|start| tokenizer.token(ids[*start]).to_owned()).collect::<Vec<_>>()
+    };
+    let [words, _, bytes, ..] = tokenizers().as_slice() else { panic!("five kinds") };
+    assert_eq!(shown(words, " L'amico  never\tmangia."), ["L'", SPECIALS[UNKNOWN as usize], "mangia"]);
+    assert_eq!(shown(bytes, "ab \u{a0} cd"), ["a", "c"]);
+    for tokenizer in tokenizers() {
+        assert_eq!(tokenizer.encode_words(" \n "), (Vec::new(), Vec::new()), "{tokenizer:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn words_by_themselves_make_the_text_with_single_spaces(text in text()) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let joined = words.join(" ");
+        for tokenizer in tokenizers() {
+            let (ids, starts) = tokenizer.encode_words(&text);
+            let spans = tokenizer.encode_with_spans(&joined);
+            prop_assert_eq!(&ids, &spans.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+            prop_assert_eq!(starts.len(), words.len());
+            prop_assert!(starts.is_sorted_by(|left, right| left < right));
+            let mut at = 0;
+            for (start, word) in starts.iter().zip(&words) {
+                let first = at..at + word.chars().next().unwrap().len_utf8();
+                let (_, span) = &spans[*start];
+                prop_assert!(span.start <= first.start && first.end <= span.end, "{tokenizer:?} {word:?}");
+                let before = start.checked_sub(1).map_or(0, |before| spans[before].1.end);
+                prop_assert!(before <= first.start, "an earlier token is a part of {word:?}, {tokenizer:?}");
+                at += word.len() + 1;
+            }
+        }
+    }
 
     #[test]
     fn any_text_comes_back_exactly(text in text()) {

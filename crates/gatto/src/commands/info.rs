@@ -3,8 +3,8 @@
 use crate::cli::Info;
 use anyhow::Result;
 use gatto::Device;
-use gatto::model::config::{Plan, Reader};
-use gatto::model::{AttentionConfig, BridgeKind, Saved, weights};
+use gatto::model::config::{Kind, Plan, Reader, TransformerConfig, Writer};
+use gatto::model::{AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Saved, weights};
 use std::io::Write;
 
 pub(crate) fn run(arguments: Info) -> Result<()> {
@@ -52,50 +52,88 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
 
 /// The model in a sentence.
 fn architecture(plan: &Plan) -> String {
-    let (_, name, writing) = plan.decoder.parts();
-    let layers = |count: usize| if count == 1 { String::new() } else { format!(", {count} layers") };
-    let decoder = format!("{name} {}{}", writing.width, layers(writing.layers));
-    match &plan.reader {
-        Reader::Nobody => format!("language model: {decoder}"),
-        Reader::Itself => format!("single network for source, separator and target: {decoder}"),
-        Reader::Encoder(encoder) => {
-            let (_, name, reading) = encoder.parts();
-            let direction = match (reading.bidirectional, reading.reversed) {
+    let writer = match &plan.writer {
+        Writer::Decoder(decoder) => {
+            let (name, kind) = decoder.parts();
+            match kind {
+                Kind::Recurrent(_, settings) => layers(name, settings.width, settings.layers),
+                Kind::Transformer(settings) => transformer(settings),
+            }
+        }
+        Writer::Head(task, _) => named(task),
+    };
+    let encoder = match &plan.reader {
+        Reader::Nobody => return format!("language model: {writer}"),
+        Reader::Itself => return format!("single network for source, separator and target: {writer}"),
+        Reader::Encoder(encoder) => reading(encoder),
+    };
+    let features = if plan.features.is_some() { " beside mixed features of a language model" } else { "" };
+    let shared = if plan.sharing.encoder_decoder { ", shared parameters" } else { "" };
+    match &plan.writer {
+        Writer::Head(..) => format!("encoder: {encoder}{features} → head: {writer}"),
+        Writer::Decoder(decoder) => {
+            format!("encoder: {encoder}{features} → {} → decoder: {writer}{shared}", between(plan, decoder))
+        }
+    }
+}
+
+/// How the decoder knows the source.
+fn between(plan: &Plan, decoder: &DecoderConfig) -> String {
+    let Kind::Recurrent(_, settings) = decoder.parts().1 else {
+        return "looked at from every layer".to_owned();
+    };
+    let bridge = match settings.bridge.unwrap_or(BridgeKind::FirstState) {
+        BridgeKind::FirstState => "as first state",
+        BridgeKind::EveryStep => "at every step",
+        BridgeKind::Both => "as first state and at every step",
+        BridgeKind::AttentionOnly => "by attention alone",
+    };
+    let attention = plan.attention.as_ref().map(|attention| format!(", {}", looking(attention)));
+    format!("context {bridge}{}", attention.unwrap_or_default())
+}
+
+fn layers(name: &str, width: usize, count: usize) -> String {
+    let layers = if count == 1 { String::new() } else { format!(", {count} layers") };
+    format!("{name} {width}{layers}")
+}
+
+fn transformer(settings: &TransformerConfig) -> String {
+    let plain = if settings.projections { "" } else { ", without projections" };
+    format!(
+        "{}, {} heads, {} positions, {}-norm{plain}",
+        layers("transformer", settings.width, settings.layers),
+        settings.heads,
+        named(&settings.positions),
+        named(&settings.norm)
+    )
+}
+
+fn reading(encoder: &EncoderConfig) -> String {
+    let (name, kind) = encoder.parts();
+    match kind {
+        Kind::Transformer(settings) => transformer(settings),
+        Kind::Recurrent(_, settings) => {
+            let direction = match (settings.bidirectional, settings.reversed) {
                 (true, _) => ", both directions",
                 (_, true) => ", reversed",
                 _ => "",
             };
-            let bridge = match writing.bridge.unwrap_or(BridgeKind::FirstState) {
-                BridgeKind::FirstState => "as first state",
-                BridgeKind::EveryStep => "at every step",
-                BridgeKind::Both => "as first state and at every step",
-                BridgeKind::AttentionOnly => "by attention alone",
-            };
-            let shared = if plan.sharing.encoder_decoder { ", shared parameters" } else { "" };
-            let attention = plan.attention.as_ref().map(|attention| format!(", {}", looking(attention)));
-            format!(
-                "encoder: {name} {}{}{direction} → context {bridge}{} → decoder: {decoder}{shared}",
-                reading.width,
-                layers(reading.layers),
-                attention.unwrap_or_default()
-            )
+            format!("{}{direction}", layers(name, settings.width, settings.layers))
         }
+    }
+}
+
+/// The name of a choice, as in the configuration.
+fn named(choice: &impl serde::Serialize) -> String {
+    match serde_json::to_value(choice) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
     }
 }
 
 /// An attention in a few words.
 fn looking(attention: &AttentionConfig) -> String {
-    // The names are those of the configuration.
-    let name = |value: serde_json::Result<serde_json::Value>| match value {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => String::new(),
-    };
-    let [score, focus, query] = [
-        serde_json::to_value(attention.score),
-        serde_json::to_value(attention.focus),
-        serde_json::to_value(attention.query),
-    ]
-    .map(name);
+    let [score, focus, query] = [named(&attention.score), named(&attention.focus), named(&attention.query)];
     let fed = if attention.feed { ", fed to the next step" } else { "" };
     let coverage = if attention.coverage { ", with coverage" } else { "" };
     format!("{focus} {score} attention asked by the {query} state{fed}{coverage}")

@@ -1,7 +1,7 @@
 //! The choices that make a model, one per axis, as they stand in a configuration file.
 //!
 //! ```toml
-//! [encoder.lstm]            # rnn lstm gru
+//! [encoder.lstm]            # rnn lstm gru transformer
 //! width = 512
 //!
 //! [decoder.lstm]
@@ -11,11 +11,20 @@
 
 mod attention;
 mod check;
+mod features;
+mod head;
 mod read;
+mod recurrent;
+mod transformer;
 
 pub use attention::{AlignedKind, AttentionConfig, BaselineKind, FocusKind, QueryKind};
-pub use check::{Complaint, Plan, Reader};
+pub use check::{Complaint, Plan, Reader, Writer};
+pub use features::FeaturesConfig;
+pub use head::{HeadConfig, Pooling};
 pub use read::{ConfigError, read, read_text};
+pub use recurrent::{RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurrentConfig};
+pub(crate) use transformer::Role;
+pub use transformer::TransformerConfig;
 
 use gatto_nn::recurrent::Cell;
 use serde::{Deserialize, Serialize};
@@ -28,7 +37,30 @@ pub enum Task {
     Translate,
     /// A sequence is continued; there is no source.
     LanguageModel,
+    /// Tokens that were hidden are told from those around them.
+    MaskedLanguageModel,
+    /// The next token is told from those before it, and the one before from those behind it.
+    BidirectionalLanguageModel,
+    /// A sequence gets one label.
+    Classify,
+    /// Every word of a sequence gets a label.
+    Label,
 }
+
+impl Task {
+    /// Whether a decoder writes the answer; else a head tells it from the encoder's states.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Translate | Self::LanguageModel)
+    }
+
+    /// Whether the answer is made of labels, and not of tokens.
+    pub fn has_labels(self) -> bool {
+        matches!(self, Self::Classify | Self::Label)
+    }
+}
+
+/// The most parameters of the layers of one network: 8 GiB of them.
+const MOST_PARAMETERS: u64 = 1 << 31;
 
 /// The axes of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,10 +73,30 @@ pub struct ModelConfig {
     pub decoder: Option<DecoderConfig>,
     /// How the decoder looks back at the source.
     pub attention: Option<AttentionConfig>,
-    /// One recurrent network for both sides, in place of encoder and decoder.
+    /// One network for both sides, in place of encoder and decoder.
     pub single: Option<SingleConfig>,
+    /// What the encoder's states are for, where there is no decoder.
+    pub head: Option<HeadConfig>,
+    /// A language model whose states stand beside the token vectors.
+    pub features: Option<FeaturesConfig>,
     /// Which parameters do double duty.
     pub sharing: SharingConfig,
+}
+
+impl ModelConfig {
+    /// Nothing but a task.
+    pub fn new(task: Task) -> Self {
+        Self {
+            task,
+            encoder: None,
+            decoder: None,
+            attention: None,
+            single: None,
+            head: None,
+            features: None,
+            sharing: SharingConfig::default(),
+        }
+    }
 }
 
 /// `[encoder.…]`: what reads the source.
@@ -57,30 +109,8 @@ pub enum EncoderConfig {
     Lstm(RecurrentEncoderConfig),
     /// GRU layers.
     Gru(RecurrentEncoderConfig),
-}
-
-/// The settings of a recurrent encoder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RecurrentEncoderConfig {
-    /// Width of a layer in one direction.
-    pub width: usize,
-    /// Width of a token's vector; the layer's if not given.
-    pub embedding: Option<usize>,
-    /// Number of layers.
-    pub layers: usize,
-    /// Whether each layer reads in both directions.
-    pub bidirectional: bool,
-    /// Whether the source is read from its end to its start.
-    pub reversed: bool,
-    /// Dropout on embeddings and between layers.
-    pub dropout: f64,
-}
-
-impl Default for RecurrentEncoderConfig {
-    fn default() -> Self {
-        Self { width: 256, embedding: None, layers: 1, bidirectional: false, reversed: false, dropout: 0.0 }
-    }
+    /// Layers of self-attention.
+    Transformer(TransformerConfig),
 }
 
 /// `[decoder.…]`: what writes the target.
@@ -93,28 +123,8 @@ pub enum DecoderConfig {
     Lstm(RecurrentDecoderConfig),
     /// GRU layers.
     Gru(RecurrentDecoderConfig),
-}
-
-/// The settings of a recurrent decoder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RecurrentDecoderConfig {
-    /// Width of a layer.
-    pub width: usize,
-    /// Width of a token's vector; the layer's if not given.
-    pub embedding: Option<usize>,
-    /// Number of layers.
-    pub layers: usize,
-    /// How the decoder uses the context; `first-state` if not given.
-    pub bridge: Option<BridgeKind>,
-    /// Dropout on embeddings, between layers and before the output.
-    pub dropout: f64,
-}
-
-impl Default for RecurrentDecoderConfig {
-    fn default() -> Self {
-        Self { width: 256, embedding: None, layers: 1, bridge: None, dropout: 0.0 }
-    }
+    /// Layers of self-attention.
+    Transformer(TransformerConfig),
 }
 
 /// How the context c, all that is left of the source, enters the decoder.
@@ -131,7 +141,7 @@ pub enum BridgeKind {
     AttentionOnly,
 }
 
-/// `[single.…]`: one recurrent network that reads source, separator and target as one sequence.
+/// `[single.…]`: one network that reads source, separator and target as one sequence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SingleConfig {
@@ -141,27 +151,8 @@ pub enum SingleConfig {
     Lstm(SingleRecurrentConfig),
     /// GRU layers.
     Gru(SingleRecurrentConfig),
-}
-
-/// The settings of a single recurrent network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SingleRecurrentConfig {
-    /// Width of a layer.
-    pub width: usize,
-    /// Width of a token's vector; the layer's if not given.
-    pub embedding: Option<usize>,
-    /// Number of layers.
-    pub layers: usize,
-    /// Dropout on embeddings, between layers and before the output.
-    pub dropout: f64,
-}
-
-impl Default for SingleRecurrentConfig {
-    fn default() -> Self {
-        let RecurrentDecoderConfig { width, embedding, layers, dropout, .. } = Default::default();
-        Self { width, embedding, layers, dropout }
-    }
+    /// Layers of self-attention.
+    Transformer(TransformerConfig),
 }
 
 /// `[sharing]`: which parameters do double duty.
@@ -176,42 +167,95 @@ pub struct SharingConfig {
     pub output: bool,
 }
 
+/// The two kinds of a network.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind<'a, R> {
+    /// Recurrent layers of a cell.
+    Recurrent(Cell, &'a R),
+    /// Layers of self-attention.
+    Transformer(&'a TransformerConfig),
+}
+
 impl EncoderConfig {
-    /// The cell, its name in the file, and its settings.
-    pub fn parts(&self) -> (Cell, &'static str, &RecurrentEncoderConfig) {
+    /// Its name in the file, and its settings.
+    pub fn parts(&self) -> (&'static str, Kind<'_, RecurrentEncoderConfig>) {
         match self {
-            Self::Rnn(settings) => (Cell::Rnn, "rnn", settings),
-            Self::Lstm(settings) => (Cell::Lstm, "lstm", settings),
-            Self::Gru(settings) => (Cell::Gru, "gru", settings),
+            Self::Rnn(settings) => ("rnn", Kind::Recurrent(Cell::Rnn, settings)),
+            Self::Lstm(settings) => ("lstm", Kind::Recurrent(Cell::Lstm, settings)),
+            Self::Gru(settings) => ("gru", Kind::Recurrent(Cell::Gru, settings)),
+            Self::Transformer(settings) => ("transformer", Kind::Transformer(settings)),
+        }
+    }
+
+    /// Width of the states that it leaves.
+    pub fn states(&self) -> usize {
+        match self.parts().1 {
+            Kind::Recurrent(_, settings) => settings.width * (1 + usize::from(settings.bidirectional)),
+            Kind::Transformer(settings) => settings.width,
+        }
+    }
+
+    /// Width of a token's vector.
+    pub fn embedding(&self) -> usize {
+        match self.parts().1 {
+            Kind::Recurrent(_, settings) => settings.embedding.unwrap_or(settings.width),
+            Kind::Transformer(settings) => settings.width,
+        }
+    }
+
+    /// The most tokens of a sequence, where there is a limit.
+    pub fn most_positions(&self) -> Option<usize> {
+        match self {
+            Self::Transformer(settings) => settings.most_positions(),
+            _ => None,
         }
     }
 }
 
 impl DecoderConfig {
-    /// The cell, its name in the file, and its settings.
-    pub fn parts(&self) -> (Cell, &'static str, &RecurrentDecoderConfig) {
+    /// Its name in the file, and its settings.
+    pub fn parts(&self) -> (&'static str, Kind<'_, RecurrentDecoderConfig>) {
         match self {
-            Self::Rnn(settings) => (Cell::Rnn, "rnn", settings),
-            Self::Lstm(settings) => (Cell::Lstm, "lstm", settings),
-            Self::Gru(settings) => (Cell::Gru, "gru", settings),
+            Self::Rnn(settings) => ("rnn", Kind::Recurrent(Cell::Rnn, settings)),
+            Self::Lstm(settings) => ("lstm", Kind::Recurrent(Cell::Lstm, settings)),
+            Self::Gru(settings) => ("gru", Kind::Recurrent(Cell::Gru, settings)),
+            Self::Transformer(settings) => ("transformer", Kind::Transformer(settings)),
+        }
+    }
+
+    /// Width of a token's vector.
+    pub fn embedding(&self) -> usize {
+        match self.parts().1 {
+            Kind::Recurrent(_, settings) => settings.embedding.unwrap_or(settings.width),
+            Kind::Transformer(settings) => settings.width,
+        }
+    }
+
+    /// The most tokens of a sequence, where there is a limit.
+    pub fn most_positions(&self) -> Option<usize> {
+        match self {
+            Self::Transformer(settings) => settings.most_positions(),
+            _ => None,
         }
     }
 }
 
 impl SingleConfig {
-    /// The network as the decoder that it is, with the cell's name in the file.
+    /// The network as the decoder that it is, with its name in the file.
     pub fn as_decoder(&self) -> (DecoderConfig, &'static str) {
         let settings = |s: &SingleRecurrentConfig| RecurrentDecoderConfig {
             width: s.width,
             embedding: s.embedding,
             layers: s.layers,
             bridge: Some(BridgeKind::FirstState),
+            output: s.output,
             dropout: s.dropout,
         };
         match self {
             Self::Rnn(s) => (DecoderConfig::Rnn(settings(s)), "rnn"),
             Self::Lstm(s) => (DecoderConfig::Lstm(settings(s)), "lstm"),
             Self::Gru(s) => (DecoderConfig::Gru(settings(s)), "gru"),
+            Self::Transformer(s) => (DecoderConfig::Transformer(s.clone()), "transformer"),
         }
     }
 }

@@ -2,21 +2,38 @@
 
 mod looking;
 mod recurrent;
+mod transformer;
 
 pub(crate) use looking::Looking;
-pub(crate) use recurrent::{Lent, RecurrentDecoder, RecurrentState};
+pub(crate) use recurrent::{RecurrentDecoder, RecurrentState};
+pub(crate) use transformer::{TransformerDecoder, TransformerState};
+
+use crate::encoder::Features;
 
 use crate::memory::{Memory, Tokens};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use gatto_nn::Noise;
 use gatto_nn::attention::{Choice, Choosing};
+use gatto_nn::recurrent::Network;
+use gatto_nn::transformer::Stack;
+use gatto_nn::{Embedding, Noise};
 
 /// The list of decoders.
 #[derive(Module, Debug)]
 pub(crate) enum Decoder {
     /// Recurrent layers.
     Recurrent(RecurrentDecoder),
+    /// Layers of self-attention.
+    Transformer(TransformerDecoder),
+}
+
+/// What an encoder may use as its own.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Lent<'a> {
+    pub(crate) embedding: Option<&'a Embedding>,
+    pub(crate) network: Option<&'a Network>,
+    pub(crate) stack: Option<&'a Stack>,
+    pub(crate) features: Option<&'a Features>,
 }
 
 /// All that a decoder carries from step to step.
@@ -26,6 +43,7 @@ pub struct State(Kind);
 #[derive(Clone, Debug)]
 enum Kind {
     Recurrent(RecurrentState),
+    Transformer(TransformerState),
 }
 
 /// Where a decoder looked at each of its steps.
@@ -63,6 +81,17 @@ pub(crate) struct Written {
     /// The features had it looked at one position alone, for each: [B, T, positions, width]. Only
     /// where [`Choosing::Everything`] was asked for.
     pub(crate) candidates: Option<Tensor<4>>,
+    /// Where each layer's heads looked among the decoder's own columns: [B, H, T, columns].
+    pub(crate) heads: Vec<Tensor<4>>,
+    /// Where they looked at the source: [B, H, T, positions].
+    pub(crate) cross_heads: Vec<Tensor<4>>,
+}
+
+impl Written {
+    /// What a decoder without heads made.
+    fn new(features: Tensor<3>, alignment: Option<Alignment>, candidates: Option<Tensor<4>>) -> Self {
+        Self { features, alignment, candidates, heads: Vec::new(), cross_heads: Vec::new() }
+    }
 }
 
 impl State {
@@ -70,6 +99,7 @@ impl State {
     pub fn select(&self, rows: &[usize]) -> Self {
         match &self.0 {
             Kind::Recurrent(state) => Self(Kind::Recurrent(state.select(rows))),
+            Kind::Transformer(state) => Self(Kind::Transformer(state.select(rows))),
         }
     }
 }
@@ -79,6 +109,7 @@ impl Decoder {
     pub(crate) fn start(&self, memory: Option<&Memory>, batch: usize, device: &Device) -> State {
         match self {
             Self::Recurrent(decoder) => State(Kind::Recurrent(decoder.start(memory, batch, device))),
+            Self::Transformer(decoder) => State(Kind::Transformer(decoder.start(memory))),
         }
     }
 
@@ -97,6 +128,11 @@ impl Decoder {
                 let (written, state) = decoder.advance(tokens, state, choosing, noise);
                 (written, State(Kind::Recurrent(state)))
             }
+            (Self::Transformer(decoder), Kind::Transformer(state)) => {
+                let (written, state) = decoder.advance(tokens, state, noise);
+                (written, State(Kind::Transformer(state)))
+            }
+            _ => unreachable!("a state goes back to the decoder that it came from"),
         }
     }
 
@@ -104,13 +140,21 @@ impl Decoder {
     pub(crate) fn project(&self, features: Tensor<2>) -> Tensor<2> {
         match self {
             Self::Recurrent(decoder) => decoder.project(features),
+            Self::Transformer(decoder) => decoder.project(features),
         }
     }
 
     /// What an encoder may borrow.
     pub(crate) fn lend(&self) -> Lent<'_> {
         match self {
-            Self::Recurrent(decoder) => decoder.lend(),
+            Self::Recurrent(decoder) => Lent {
+                embedding: Some(&decoder.embedding),
+                network: Some(&decoder.network),
+                ..Lent::default()
+            },
+            Self::Transformer(decoder) => {
+                Lent { embedding: Some(&decoder.embedding), stack: Some(&decoder.stack), ..Lent::default() }
+            }
         }
     }
 }

@@ -32,13 +32,6 @@ pub(crate) struct RecurrentDecoder {
     pub(crate) dropout: f64,
 }
 
-/// What the encoder may use as its own.
-#[derive(Clone, Copy)]
-pub(crate) struct Lent<'a> {
-    pub(crate) embedding: &'a Embedding,
-    pub(crate) network: &'a Network,
-}
-
 /// What is carried from step to step.
 #[derive(Clone, Debug)]
 pub(crate) struct RecurrentState {
@@ -100,7 +93,7 @@ impl RecurrentDecoder {
             }
             (_, looking) => {
                 let read = self.read(steps, layers, noise);
-                (Written { features: read.states, alignment: None, candidates: None }, read.last, looking)
+                (Written::new(read.states, None, None), read.last, looking)
             }
         };
         let written = Written {
@@ -132,7 +125,7 @@ impl RecurrentDecoder {
         let time = read.states.dims()[1];
         let features = attention.meet(looked.context, read.states); // [B, T, H]
         let alignment = Some(Alignment { weights: looked.weights, choice: looked.choice });
-        (Written { features, alignment, candidates }, read.last, before.later(time))
+        (Written::new(features, alignment, candidates), read.last, before.later(time))
     }
 
     /// Each step reads what the one before it has looked at, or looks before it reads.
@@ -172,20 +165,13 @@ impl RecurrentDecoder {
             layers = read.last;
         }
         let candidates = (!candidates.is_empty()).then(|| Tensor::cat(candidates, 1));
-        let written = Written {
-            features: Tensor::cat(features, 1),
-            alignment: Some(Alignment::joined(alignments)),
-            candidates,
-        };
+        let alignment = Some(Alignment::joined(alignments));
+        let written = Written::new(Tensor::cat(features, 1), alignment, candidates);
         (written, layers, looking)
     }
 
     pub(crate) fn project(&self, features: Tensor<2>) -> Tensor<2> {
-        self.output.forward(features, &self.embedding)
-    }
-
-    pub(crate) fn lend(&self) -> Lent<'_> {
-        Lent { embedding: &self.embedding, network: &self.network }
+        self.output.scores(features, Some(&self.embedding))
     }
 }
 

@@ -1,36 +1,38 @@
 //! What reads the source. A new encoder is a file here and a line in the list.
 
+mod features;
 mod recurrent;
+mod transformer;
 
+pub(crate) use features::Features;
 pub(crate) use recurrent::RecurrentEncoder;
+pub(crate) use transformer::{TransformerEncoder, mean};
 
 use crate::decoder::Lent;
 use crate::memory::{Memory, Tokens};
 use burn::module::Module;
 use burn::tensor::Tensor;
-use gatto_nn::Noise;
+use gatto_nn::{Embedding, Noise};
 
 /// The list of encoders.
 #[derive(Module, Debug)]
 pub(crate) enum Encoder {
     /// Recurrent layers.
     Recurrent(RecurrentEncoder),
+    /// Layers of self-attention.
+    Transformer(TransformerEncoder),
 }
 
 impl Encoder {
-    /// Reads a batch of sources. What the encoder does not own, the decoder lends.
-    pub(crate) fn encode(&self, source: &Tokens, lent: Lent<'_>, noise: &mut Noise) -> Memory {
-        self.read(source, self.embed(source, lent), lent, noise)
-    }
-
-    /// The vectors of the tokens: [B, T, C].
+    /// The vectors of the tokens: [B, T, C]. What the encoder does not own, the decoder lends.
     pub(crate) fn embed(&self, source: &Tokens, lent: Lent<'_>) -> Tensor<3> {
         match self {
             Self::Recurrent(encoder) => encoder.embed(source, lent),
+            Self::Transformer(encoder) => encoder.embed(source, lent),
         }
     }
 
-    /// Reads vectors [B, T, C] in place of those of the tokens.
+    /// Reads vectors [B, T, C] of tokens.
     pub(crate) fn read(
         &self,
         source: &Tokens,
@@ -40,6 +42,15 @@ impl Encoder {
     ) -> Memory {
         match self {
             Self::Recurrent(encoder) => encoder.read(source, vectors, lent, noise),
+            Self::Transformer(encoder) => encoder.read(source, vectors, lent, noise),
+        }
+    }
+
+    /// Its own token vectors.
+    pub(crate) fn embedding(&self) -> Option<&Embedding> {
+        match self {
+            Self::Recurrent(encoder) => encoder.embedding.as_ref(),
+            Self::Transformer(encoder) => encoder.embedding.as_ref(),
         }
     }
 }

@@ -20,7 +20,9 @@ pub(crate) struct RecurrentEncoder {
 
 impl RecurrentEncoder {
     pub(crate) fn embed(&self, source: &Tokens, lent: Lent<'_>) -> Tensor<3> {
-        self.embedding.as_ref().unwrap_or(lent.embedding).forward(source.ids.clone())
+        let embedding = self.embedding.as_ref().or(lent.embedding);
+        embedding
+            .map_or_else(|| unreachable!("one side has token vectors"), |it| it.forward(source.ids.clone()))
     }
 
     pub(crate) fn read(
@@ -30,10 +32,15 @@ impl RecurrentEncoder {
         lent: Lent<'_>,
         noise: &mut Noise,
     ) -> Memory {
-        let network = self.network.as_ref().unwrap_or(lent.network);
-        let vectors = dropout(vectors, self.dropout, noise); // [B, T, C]
+        let Some(network) = self.network.as_ref().or(lent.network) else {
+            unreachable!("what an encoder has not, the decoder lends")
+        };
+        let mut vectors = dropout(vectors, self.dropout, noise); // [B, T, C]
+        if let Some(features) = lent.features {
+            let features = dropout(features.forward(source, noise), self.dropout, noise);
+            vectors = Tensor::cat(vec![vectors, features], 2); // [B, T, C + 2·H]
+        }
         let read = network.forward(vectors, source.mask.clone(), None, self.reading, noise);
-        let identities = source.identities.clone();
-        Memory { states: read.states, mask: source.mask.clone(), summary: read.last, identities }
+        Memory { summary: read.last, ..Memory::new(read.states, source) }
     }
 }

@@ -7,8 +7,7 @@ use gatto_data::{Example, Memory};
 use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig};
 use gatto_model::weights::{self, Weight, Weights};
 use gatto_model::{
-    CONFIG, DecoderConfig, EncoderConfig, Model, ModelConfig, ModelError, Saved, SharingConfig, Task,
-    Vocabularies, WEIGHTS,
+    CONFIG, DecoderConfig, EncoderConfig, Model, ModelConfig, ModelError, Saved, Task, Vocabularies, WEIGHTS,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -148,12 +147,9 @@ fn directory() -> tempfile::TempDir {
 /// The plan of [`MODEL`].
 fn plan() -> Plan {
     let config = ModelConfig {
-        task: Task::Translate,
         encoder: Some(EncoderConfig::Gru(RecurrentEncoderConfig { width: 4, ..Default::default() })),
         decoder: Some(DecoderConfig::Gru(RecurrentDecoderConfig { width: 4, ..Default::default() })),
-        attention: None,
-        single: None,
-        sharing: SharingConfig::default(),
+        ..ModelConfig::new(Task::Translate)
     };
     config.plan(true).expect("a plan")
 }

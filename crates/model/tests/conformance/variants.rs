@@ -74,12 +74,10 @@ fn pair(name: String, encoder: EncoderConfig, decoder: DecoderConfig) -> Variant
 fn sharing(name: String, encoder: EncoderConfig, decoder: DecoderConfig, sharing: SharingConfig) -> Variant {
     let one_vocabulary = sharing.embeddings;
     let config = ModelConfig {
-        task: Task::Translate,
         encoder: Some(encoder),
         decoder: Some(decoder),
-        attention: None,
-        single: None,
         sharing,
+        ..ModelConfig::new(Task::Translate)
     };
     variant(name, one_vocabulary, config)
 }
@@ -176,12 +174,10 @@ fn attended(
     attention: AttentionConfig,
 ) -> Variant {
     let config = ModelConfig {
-        task: Task::Translate,
         encoder: Some(encoder),
         decoder: Some(decoder),
         attention: Some(attention),
-        single: None,
-        sharing: SharingConfig::default(),
+        ..ModelConfig::new(Task::Translate)
     };
     variant(name, false, config)
 }
@@ -248,26 +244,12 @@ fn shared_of(cell: &str) -> Vec<Variant> {
 fn alone(cell: &str) -> Vec<Variant> {
     let one = |name: &str, settings: SingleRecurrentConfig, sharing: SharingConfig| {
         let single = Some(single(cell, settings));
-        let config = ModelConfig {
-            task: Task::Translate,
-            encoder: None,
-            decoder: None,
-            attention: None,
-            single,
-            sharing,
-        };
+        let config = ModelConfig { single, sharing, ..ModelConfig::new(Task::Translate) };
         variant(format!("{cell}, {name}"), true, config)
     };
     let language = |name: &str, settings: Writing, sharing: SharingConfig| {
         let decoder = Some(decoder(cell, settings));
-        let config = ModelConfig {
-            task: Task::LanguageModel,
-            encoder: None,
-            decoder,
-            attention: None,
-            single: None,
-            sharing,
-        };
+        let config = ModelConfig { decoder, sharing, ..ModelConfig::new(Task::LanguageModel) };
         variant(format!("{cell}, {name}"), true, config)
     };
     let small = SingleRecurrentConfig { width: 4, embedding: Some(3), ..Default::default() };

@@ -9,11 +9,15 @@
 //! and states.
 
 pub mod focus;
+mod multi_head;
 mod products;
+mod scaled;
 pub mod score;
 
 pub use focus::{Aligned, Choice, Choosing, Focus, FocusKind};
+pub use multi_head::{KeysValues, MultiHead, MultiHeadSettings, Seen};
 pub use products::{additive, additive_plain, batched, batched_plain};
+pub use scaled::{Comparison, Sight, attend, attend_plain};
 pub use score::{Score, ScoreKind, ScoreSizes};
 
 use crate::Initial;

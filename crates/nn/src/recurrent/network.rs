@@ -28,6 +28,9 @@ pub struct NetworkConfig {
     pub layers: usize,
     /// Whether every layer reads in both directions, with its own weights for each.
     pub bidirectional: bool,
+    /// Whether the directions stay apart: a layer reads what the one below it made of its own
+    /// direction only, so that no state has seen what lies in front of it.
+    pub apart: bool,
     /// Dropout on what a layer reads, from the second layer on.
     pub dropout: f64,
 }
@@ -75,6 +78,8 @@ pub struct Network {
     #[module(skip)]
     width: usize,
     #[module(skip)]
+    apart: bool,
+    #[module(skip)]
     dropout: f64,
 }
 
@@ -85,21 +90,23 @@ pub struct NetworkOutput {
     pub states: Tensor<3>,
     /// The state of every layer after its last step; of both directions side by side.
     pub last: Vec<CellState>,
+    /// The states of every layer, the last included.
+    pub levels: Vec<Tensor<3>>,
 }
 
 impl Network {
     /// A network with first values from `initial`.
     pub fn new(config: &NetworkConfig, initial: &mut Initial) -> Self {
-        let NetworkConfig { cell, width, bidirectional, .. } = *config;
+        let NetworkConfig { cell, width, bidirectional, apart, .. } = *config;
         let mut input = config.input;
         let mut layers = Vec::with_capacity(config.layers);
         for _ in 0..config.layers {
             let mut layer = || Layer::new(cell, input, width, initial);
             let level = Level { forward: layer(), backward: bidirectional.then(layer) };
-            input = level.directions() * width;
+            input = if apart { width } else { level.directions() * width };
             layers.push(level);
         }
-        Self { layers, cell, width, dropout: config.dropout }
+        Self { layers, cell, width, apart, dropout: config.dropout }
     }
 
     /// Reads `x` [B, T, I] where `mask` [B, T] is 1, from the states in `first` (zeros if none).
@@ -115,27 +122,36 @@ impl Network {
         let device = x.device();
         let first = first.unwrap_or_else(|| self.zeros(batch, &device));
         let mut last = Vec::with_capacity(self.layers.len());
+        let mut levels = Vec::with_capacity(self.layers.len());
         let mut states = x;
         for (depth, (level, first)) in self.layers.iter().zip(first).enumerate() {
             if depth > 0 {
                 states = dropout(states, self.dropout, noise);
             }
-            let run = |weights: &Layer, reverse| {
-                let input =
-                    LayerInput { x: states.clone(), mask: mask.clone(), first: first.clone(), reverse };
+            let run = |weights: &Layer, direction: usize| {
+                let x = match self.apart && depth > 0 {
+                    true => states.clone().narrow(2, direction * self.width, self.width),
+                    false => states.clone(),
+                };
+                let reverse = (reading == Reading::Backward) != (direction == 1);
+                let input = LayerInput { x, mask: mask.clone(), first: first.clone(), reverse };
                 layer(self.cell, input, weights.weights())
             };
-            let forward = run(&level.forward, reading == Reading::Backward);
-            let Some(backward) = &level.backward else {
-                states = forward.states;
-                last.push(forward.last);
-                continue;
+            let forward = run(&level.forward, 0);
+            states = match &level.backward {
+                None => {
+                    last.push(forward.last);
+                    forward.states
+                }
+                Some(backward) => {
+                    let backward = run(backward, 1);
+                    last.push(forward.last.beside(&backward.last));
+                    Tensor::cat(vec![forward.states, backward.states], 2) // [B, T, 2·H]
+                }
             };
-            let backward = run(backward, reading == Reading::Forward);
-            last.push(forward.last.beside(&backward.last));
-            states = Tensor::cat(vec![forward.states, backward.states], 2); // [B, T, 2·H]
+            levels.push(states.clone());
         }
-        NetworkOutput { states, last }
+        NetworkOutput { states, last, levels }
     }
 
     /// The states of all layers before anything was read.

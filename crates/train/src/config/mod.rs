@@ -7,7 +7,9 @@ pub use settings::{
 };
 
 use gatto_data::{DataConfig, DataError, TokensConfig};
-use gatto_model::config::{Complaint, ConfigError, Plan, read, read_text};
+use gatto_model::config::{
+    Complaint, ConfigError, FeaturesConfig, HeadConfig, Plan, Reader, read, read_text,
+};
 use gatto_model::{
     AttentionConfig, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
 };
@@ -41,6 +43,12 @@ pub struct Config {
     /// One network for both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single: Option<SingleConfig>,
+    /// What the encoder's states are for, where there is no decoder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<HeadConfig>,
+    /// A language model whose states stand beside the token vectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<FeaturesConfig>,
     /// Which parameters do double duty.
     #[serde(default)]
     pub sharing: SharingConfig,
@@ -154,26 +162,57 @@ impl Config {
             decoder: self.decoder.clone(),
             attention: self.attention.clone(),
             single: self.single.clone(),
+            head: self.head.clone(),
+            features: self.features.clone(),
             sharing: self.sharing.clone(),
         };
         let plan = model.plan(self.tokens.is_shared())?;
-        self.check_positions()?;
+        self.check_positions(&plan)?;
         Ok(plan)
     }
 
-    /// Refuses to train on sources that the attention has no positions for.
-    fn check_positions(&self) -> Result<(), Complaint> {
+    /// Refuses to train on, or to write, sequences that there are no positions for.
+    fn check_positions(&self, plan: &Plan) -> Result<(), Complaint> {
         let longest = self.train.max_length + 1; // with its end
+        let too_few = |key: String, most: usize, needed: usize, why: &str| {
+            let remedy = format!("write `max_positions = {needed}`, or a smaller `max_length`");
+            Err(Complaint::new(key, format!("is {most}, but {why}; {remedy}")))
+        };
+        let lets_in = format!("`train.max_length` lets sequences of {longest} tokens in, their end counted");
         match self.attention.as_ref().and_then(AttentionConfig::most_positions) {
-            Some(most) if most < longest => Err(Complaint::new(
-                "attention.max_positions",
-                format!(
-                    "is {most}, but `train.max_length` lets sources of {longest} tokens in, their end counted; \
-                     write `max_positions = {longest}`, or a smaller `max_length`"
-                ),
-            )),
-            _ => Ok(()),
+            Some(most) if most < longest => {
+                return too_few("attention.max_positions".into(), most, longest, &lets_in);
+            }
+            _ => {}
         }
+        if let Some(encoder) = plan.encoder() {
+            // A token may stand before the sequence.
+            let needed = longest + 1;
+            match encoder.most_positions() {
+                Some(most) if most < needed => {
+                    let key = format!("encoder.{}.max_positions", encoder.parts().0);
+                    return too_few(key, most, needed, &format!("{lets_in}, and one may stand before them"));
+                }
+                _ => {}
+            }
+        }
+        if let Some(decoder) = plan.decoder() {
+            let side = if plan.reader == Reader::Itself { "single" } else { "decoder" };
+            let written = self.search.max_length + 1;
+            let before = if plan.reader == Reader::Itself { longest } else { 0 };
+            let key = format!("{side}.{}.max_positions", decoder.parts().0);
+            match decoder.most_positions() {
+                Some(most) if most < before + longest => {
+                    return too_few(key, most, before + longest, &lets_in);
+                }
+                Some(most) if most < before + written => {
+                    let writes = format!("`search.max_length` lets {} tokens be written", written - 1);
+                    return too_few(key, most, before + written, &writes);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Refuses settings that belong to another task.
@@ -203,6 +242,7 @@ impl Config {
                     return Err(Complaint::new("train.sampling", message));
                 }
             }
+            _ => {}
         }
         Ok(())
     }

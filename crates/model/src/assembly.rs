@@ -1,0 +1,177 @@
+//! From a plan to encoders and decoders with their first values.
+
+use crate::bridge::{Bridge, Shore};
+use crate::config::{
+    BridgeKind, DecoderConfig, EncoderConfig, FeaturesConfig, Kind, Plan, Reader, RecurrentDecoderConfig,
+    RecurrentEncoderConfig, Role, TransformerConfig,
+};
+use crate::decoder::{Decoder, Looking, RecurrentDecoder, TransformerDecoder};
+use crate::encoder::{Encoder, Features, RecurrentEncoder, TransformerEncoder};
+use crate::output::Output;
+use gatto_nn::recurrent::{Cell, Network, NetworkConfig, Reading};
+use gatto_nn::transformer::Stack;
+use gatto_nn::{Embedding, Initial};
+
+/// What reads the source; none for a language model.
+pub(crate) fn encoder(plan: &Plan, vocabulary: usize, initial: &mut Initial) -> Option<Encoder> {
+    match &plan.reader {
+        Reader::Nobody => None,
+        Reader::Itself => plan.decoder().map(borrowing_encoder),
+        Reader::Encoder(encoder) => Some(match encoder.parts().1 {
+            Kind::Recurrent(cell, settings) => {
+                recurrent_encoder(plan, encoder, cell, settings, vocabulary, initial)
+            }
+            Kind::Transformer(settings) => Encoder::Transformer(TransformerEncoder {
+                embedding: (!plan.sharing.embeddings).then(|| small_vectors(settings, vocabulary, initial)),
+                stack: Some(Stack::new(settings.settings(Role::Reading), initial)),
+            }),
+        }),
+    }
+}
+
+/// Token vectors that are multiplied by √width when they are read.
+fn small_vectors(settings: &TransformerConfig, vocabulary: usize, initial: &mut Initial) -> Embedding {
+    Embedding::new(vocabulary, settings.width, (settings.width as f64).sqrt().recip(), initial)
+}
+
+fn recurrent_encoder(
+    plan: &Plan,
+    encoder: &EncoderConfig,
+    cell: Cell,
+    settings: &RecurrentEncoderConfig,
+    vocabulary: usize,
+    initial: &mut Initial,
+) -> Encoder {
+    let embedding = encoder.embedding();
+    let bidirectional_language_model = plan.is_bidirectional_language_model();
+    let network = NetworkConfig {
+        cell,
+        input: embedding + plan.features.as_ref().map_or(0, FeaturesConfig::width),
+        width: settings.width,
+        layers: settings.layers,
+        bidirectional: settings.bidirectional,
+        apart: bidirectional_language_model,
+        dropout: settings.dropout,
+    };
+    Encoder::Recurrent(RecurrentEncoder {
+        embedding: (!plan.sharing.embeddings).then(|| Embedding::new(vocabulary, embedding, 1.0, initial)),
+        network: (!plan.sharing.encoder_decoder).then(|| Network::new(&network, initial)),
+        reading: if settings.reversed { Reading::Backward } else { Reading::Forward },
+        dropout: settings.dropout,
+    })
+}
+
+/// The encoder of a single network: all of it is the decoder's.
+fn borrowing_encoder(decoder: &DecoderConfig) -> Encoder {
+    match decoder.parts().1 {
+        Kind::Recurrent(_, settings) => Encoder::Recurrent(RecurrentEncoder {
+            embedding: None,
+            network: None,
+            reading: Reading::Forward,
+            dropout: settings.dropout,
+        }),
+        Kind::Transformer(_) => Encoder::Transformer(TransformerEncoder { embedding: None, stack: None }),
+    }
+}
+
+/// A language model of both directions whose layers are mixed.
+pub(crate) fn features(features: &FeaturesConfig, vocabulary: usize, initial: &mut Initial) -> Features {
+    let (_, cell, settings) = features.parts();
+    let embedding = settings.embedding.unwrap_or(settings.width);
+    let network = NetworkConfig {
+        cell,
+        input: embedding,
+        width: settings.width,
+        layers: settings.layers,
+        bidirectional: true,
+        apart: true,
+        dropout: settings.dropout,
+    };
+    let mixed = settings.layers + usize::from(embedding == settings.width);
+    Features {
+        embedding: Embedding::new(vocabulary, embedding, 1.0, initial),
+        network: Network::new(&network, initial),
+        mixture: initial.constant([mixed], 0.0),
+        scale: initial.constant([1], 1.0),
+        dropout: settings.dropout,
+    }
+}
+
+/// The states that an encoder leaves.
+fn summary_of(encoder: &EncoderConfig) -> Shore {
+    match encoder.parts().1 {
+        Kind::Recurrent(cell, settings) => {
+            Shore { cell: cell == Cell::Lstm, width: encoder.states(), layers: settings.layers }
+        }
+        Kind::Transformer(_) => Shore { cell: false, width: encoder.states(), layers: 1 },
+    }
+}
+
+/// The states that a recurrent decoder starts from.
+fn first_of(cell: Cell, settings: &RecurrentDecoderConfig) -> Shore {
+    Shore { cell: cell == Cell::Lstm, width: settings.width, layers: settings.layers }
+}
+
+/// What writes the target.
+///
+/// # Panics
+/// If the plan has a head in its place.
+pub(crate) fn decoder(plan: &Plan, vocabulary: usize, initial: &mut Initial) -> Decoder {
+    let Some(decoder) = plan.decoder() else { unreachable!("called for plans with a decoder") };
+    match decoder.parts().1 {
+        Kind::Recurrent(cell, settings) => {
+            let from = match &plan.reader {
+                Reader::Encoder(encoder) => Some(summary_of(encoder)),
+                Reader::Itself => Some(first_of(cell, settings)),
+                Reader::Nobody => None,
+            };
+            recurrent_decoder(plan, decoder, (cell, settings), from, vocabulary, initial)
+        }
+        Kind::Transformer(settings) => {
+            let source = plan.encoder().map(|encoder| encoder.states());
+            Decoder::Transformer(TransformerDecoder {
+                embedding: small_vectors(settings, vocabulary, initial),
+                stack: Stack::new(settings.settings(Role::Writing(source)), initial),
+                output: Output::new(settings.width, None, vocabulary, plan.sharing.output, initial),
+            })
+        }
+    }
+}
+
+fn recurrent_decoder(
+    plan: &Plan,
+    decoder: &DecoderConfig,
+    (cell, settings): (Cell, &RecurrentDecoderConfig),
+    from: Option<Shore>,
+    vocabulary: usize,
+    initial: &mut Initial,
+) -> Decoder {
+    let embedding = decoder.embedding();
+    let kind = settings.bridge.unwrap_or(BridgeKind::FirstState);
+    let every_step = matches!(kind, BridgeKind::EveryStep | BridgeKind::Both);
+    let fed = from.as_ref().filter(|_| every_step).map(|from| from.width);
+    let looked_at = plan.attention.as_ref().zip(from.as_ref().map(|from| from.width));
+    let beside = looked_at.map_or(0, |(attention, states)| attention.beside_input(settings.width, states));
+    let network = NetworkConfig {
+        cell,
+        input: embedding + fed.unwrap_or(0) + beside,
+        width: settings.width,
+        layers: settings.layers,
+        bidirectional: false,
+        apart: false,
+        dropout: settings.dropout,
+    };
+    let deviation = if plan.sharing.output { (embedding as f64).sqrt().recip() } else { 1.0 };
+    let first_state = matches!(kind, BridgeKind::FirstState | BridgeKind::Both);
+    let bridge = from.as_ref().filter(|_| first_state);
+    Decoder::Recurrent(RecurrentDecoder {
+        embedding: Embedding::new(vocabulary, embedding, deviation, initial),
+        network: Network::new(&network, initial),
+        bridge: bridge.map(|from| Bridge::new(from, &first_of(cell, settings), initial)),
+        attention: looked_at
+            .map(|(attention, states)| Looking::new(attention, settings.width, states, initial)),
+        output: Output::new(settings.width, settings.output, vocabulary, plan.sharing.output, initial),
+        fed_at_every_step: fed.is_some(),
+        dropout: settings.dropout,
+    })
+}

@@ -1,0 +1,442 @@
+//! Which combinations make sense.
+
+mod sizes;
+
+use super::{
+    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig, Kind, ModelConfig,
+    SharingConfig, SingleConfig, Task,
+};
+use sizes::{check_recurrent_decoder, check_recurrent_encoder};
+
+/// What is wrong with a configuration: the key, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// The key, from the top of the file: `decoder.lstm.bridge`.
+    pub key: String,
+    /// What is wrong with it, and the remedy.
+    pub message: String,
+}
+
+impl Complaint {
+    /// A complaint about `key`.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into() }
+    }
+}
+
+/// Refuses a number outside its range.
+pub(super) fn within(key: String, value: usize, most: usize) -> Result<(), Complaint> {
+    match value {
+        0 => Err(Complaint::new(key, format!("is 0; write a number from 1 to {most}"))),
+        _ if value > most => Err(Complaint::new(key, format!("is {value}; write a number from 1 to {most}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a share outside its range.
+pub(super) fn rate(key: String, value: f64) -> Result<(), Complaint> {
+    if (0.0..1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(Complaint::new(key, format!("is {value}; write a share from 0 to below 1, such as 0.2")))
+}
+
+pub(super) const WIDEST: usize = 16_384;
+pub(super) const DEEPEST: usize = 64;
+
+/// What is to be built: a configuration that has been found to make sense.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What reads the source.
+    pub reader: Reader,
+    /// What gives the answer.
+    pub writer: Writer,
+    /// How the decoder looks back at the source.
+    pub attention: Option<AttentionConfig>,
+    /// Which parameters do double duty.
+    pub sharing: SharingConfig,
+    /// A language model whose states stand beside the token vectors.
+    pub features: Option<FeaturesConfig>,
+}
+
+/// What reads the source.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reader {
+    /// An encoder.
+    Encoder(EncoderConfig),
+    /// The decoder itself, up to the separator.
+    Itself,
+    /// Nothing: there is no source.
+    Nobody,
+}
+
+/// What gives the answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Writer {
+    /// A decoder, token by token.
+    Decoder(DecoderConfig),
+    /// A head, from the encoder's states.
+    Head(Task, HeadConfig),
+}
+
+impl Plan {
+    /// The decoder, if there is one.
+    pub fn decoder(&self) -> Option<&DecoderConfig> {
+        match &self.writer {
+            Writer::Decoder(decoder) => Some(decoder),
+            Writer::Head(..) => None,
+        }
+    }
+
+    /// The encoder, if there is one.
+    pub fn encoder(&self) -> Option<&EncoderConfig> {
+        match &self.reader {
+            Reader::Encoder(encoder) => Some(encoder),
+            _ => None,
+        }
+    }
+
+    /// Whether the encoder's directions are language models of their own.
+    pub(crate) fn is_bidirectional_language_model(&self) -> bool {
+        matches!(self.writer, Writer::Head(Task::BidirectionalLanguageModel, _))
+    }
+
+    /// The most tokens of a source, its end included, where there is a limit.
+    pub fn most_source(&self) -> Option<usize> {
+        let looked_at = self.attention.as_ref().and_then(AttentionConfig::most_positions);
+        let read = self.encoder().and_then(EncoderConfig::most_positions);
+        looked_at.into_iter().chain(read).min()
+    }
+
+    /// The most tokens of a target, its end included (and of the source before it, for a single
+    /// network), where there is a limit.
+    pub fn most_target(&self) -> Option<usize> {
+        self.decoder().and_then(DecoderConfig::most_positions)
+    }
+}
+
+impl ModelConfig {
+    /// Refuses what cannot be built; `one_vocabulary` tells whether both sides have the same tokens.
+    pub fn plan(&self, one_vocabulary: bool) -> Result<Plan, Complaint> {
+        let (reader, writer) = if self.task.writes() {
+            if self.head.is_some() {
+                let message = "is for tasks without a decoder; remove it, or write `task = \"classify\"`";
+                return Err(Complaint::new("head", message));
+            }
+            let (reader, decoder) = self.plan_decoder(one_vocabulary)?;
+            (reader, Writer::Decoder(decoder))
+        } else {
+            let (encoder, head) = self.plan_head()?;
+            (Reader::Encoder(encoder), Writer::Head(self.task, head))
+        };
+        self.check_features()?;
+        let Self { attention, sharing, features, .. } = self.clone();
+        Ok(Plan { reader, writer, attention, sharing, features })
+    }
+
+    fn plan_decoder(&self, one_vocabulary: bool) -> Result<(Reader, DecoderConfig), Complaint> {
+        match (&self.single, self.task == Task::LanguageModel) {
+            (Some(_), true) => Err(Complaint::new(
+                "single",
+                "reads a source, which a language model has not; write [decoder.lstm] instead",
+            )),
+            (Some(single), false) => {
+                self.check_single(single, one_vocabulary)?;
+                Ok((Reader::Itself, single.as_decoder().0))
+            }
+            (None, true) => {
+                self.check_language_model()?;
+                Ok((Reader::Nobody, self.the_decoder()?.clone()))
+            }
+            (None, false) => {
+                let encoder = self.the_encoder()?;
+                self.check_pair(encoder, one_vocabulary)?;
+                Ok((Reader::Encoder(encoder.clone()), self.the_decoder()?.clone()))
+            }
+        }
+    }
+
+    /// An encoder with a head.
+    fn plan_head(&self) -> Result<(EncoderConfig, HeadConfig), Complaint> {
+        let encoder = self.the_encoder()?;
+        let why = "has no place in a task without a decoder; remove it, or write `task = \"translate\"`";
+        if let Some((key, _)) = [("decoder", self.decoder.is_some()), ("single", self.single.is_some())]
+            .iter()
+            .find(|(_, is)| *is)
+        {
+            return Err(Complaint::new(*key, why));
+        }
+        self.refuse_attention(why)?;
+        self.check_encoder(encoder)?;
+        self.refuse_sharing_of_sides("needs a decoder, which this task has not; remove it")?;
+        if self.sharing.output && self.task.has_labels() {
+            return Err(Complaint::new(
+                "sharing.output",
+                "needs tokens to tell, and this task tells labels; remove it",
+            ));
+        }
+        let head = self.head.clone().unwrap_or_default();
+        head.check()?;
+        if head.pooling.is_some() && self.task != Task::Classify {
+            let message = "is for `task = \"classify\"`, which has one answer for a sequence; remove it";
+            return Err(Complaint::new("head.pooling", message));
+        }
+        let scored = head.hidden.unwrap_or(encoder.states());
+        if self.sharing.output && scored != encoder.embedding() {
+            let message = format!(
+                "needs token vectors as wide as what the scores read, but these are {} and {scored}; write \
+                 `hidden = {}` in [head]",
+                encoder.embedding(),
+                encoder.embedding()
+            );
+            return Err(Complaint::new("sharing.output", message));
+        }
+        if self.task == Task::BidirectionalLanguageModel {
+            self.check_bidirectional(encoder)?;
+        }
+        Ok((encoder.clone(), head))
+    }
+
+    fn check_bidirectional(&self, encoder: &EncoderConfig) -> Result<(), Complaint> {
+        let (name, kind) = encoder.parts();
+        match kind {
+            Kind::Recurrent(_, settings) if settings.bidirectional => {}
+            Kind::Recurrent(..) => {
+                let message = "is false, and a language model of both directions needs both; write `bidirectional = true`";
+                return Err(Complaint::new(format!("encoder.{name}.bidirectional"), message));
+            }
+            Kind::Transformer(_) => {
+                let message = "sees every token from both sides, so there is nothing to tell; write [encoder.lstm], or \
+                               `task = \"masked-language-model\"`";
+                return Err(Complaint::new("encoder.transformer", message));
+            }
+        }
+        match self.sharing.output {
+            true => Err(Complaint::new(
+                "sharing.output",
+                "is not for a language model of both directions; remove it",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses features where they cannot be read.
+    fn check_features(&self) -> Result<(), Complaint> {
+        let Some(features) = &self.features else { return Ok(()) };
+        let (name, cell, settings) = features.parts();
+        let at = format!("features.{name}");
+        check_recurrent_encoder(&at, cell, settings, settings.embedding.unwrap_or(settings.width))?;
+        if settings.reversed {
+            return Err(Complaint::new(
+                format!("{at}.reversed"),
+                "has no meaning where both directions are read; remove it",
+            ));
+        }
+        match &self.encoder {
+            Some(EncoderConfig::Transformer(_)) | None => Err(Complaint::new(
+                "features",
+                "stand beside what a recurrent encoder reads, and there is none; write [encoder.lstm]",
+            )),
+            Some(_) if self.sharing.encoder_decoder => Err(Complaint::new(
+                "sharing.encoder_decoder",
+                "cannot be where features widen what the encoder reads; remove one of them",
+            )),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn the_encoder(&self) -> Result<&EncoderConfig, Complaint> {
+        self.encoder.as_ref().ok_or_else(|| {
+            let single = if self.task == Task::Translate { ", or [single.lstm] for one network" } else { "" };
+            Complaint::new(
+                "encoder",
+                format!("is missing; write [encoder.lstm] (or rnn, gru, transformer){single}"),
+            )
+        })
+    }
+
+    fn the_decoder(&self) -> Result<&DecoderConfig, Complaint> {
+        self.decoder.as_ref().ok_or_else(|| {
+            Complaint::new("decoder", "is missing; write [decoder.lstm] (or rnn, gru, transformer)")
+        })
+    }
+
+    fn check_single(&self, single: &SingleConfig, one_vocabulary: bool) -> Result<(), Complaint> {
+        if self.encoder.is_some() || self.decoder.is_some() {
+            let key = if self.encoder.is_some() { "encoder" } else { "decoder" };
+            return Err(Complaint::new(key, "stands beside [single], which is both; remove one of them"));
+        }
+        self.refuse_attention(
+            "needs an encoder and a decoder, and [single] is one network without either; remove it, or \
+             write [encoder.lstm] and [decoder.lstm] in its place",
+        )?;
+        let (decoder, name) = single.as_decoder();
+        let at = format!("single.{name}");
+        self.check_decoder(&at, &decoder, 0)?;
+        if !one_vocabulary {
+            return Err(Complaint::new(
+                "tokens.shared",
+                "is false, but a single network reads both sides; write `shared = true`",
+            ));
+        }
+        self.refuse_sharing_of_sides("goes without saying in a single network, which reads and writes with the same parameters; remove it")
+    }
+
+    /// Refuses what only an encoder and a decoder can share.
+    fn refuse_sharing_of_sides(&self, why: &str) -> Result<(), Complaint> {
+        let SharingConfig { encoder_decoder, embeddings, .. } = self.sharing;
+        let given = [("encoder_decoder", encoder_decoder), ("embeddings", embeddings)];
+        match given.into_iter().find(|(_, on)| *on) {
+            Some((key, _)) => Err(Complaint::new(format!("sharing.{key}"), why)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_language_model(&self) -> Result<(), Complaint> {
+        if self.encoder.is_some() {
+            return Err(Complaint::new(
+                "encoder",
+                "has nothing to read in a language model; remove it, or write `task = \"translate\"`",
+            ));
+        }
+        self.refuse_attention("has no source to look at in a language model; remove it")?;
+        let decoder = self.the_decoder()?;
+        let (name, kind) = decoder.parts();
+        let at = format!("decoder.{name}");
+        self.check_decoder(&at, decoder, 0)?;
+        if let Kind::Recurrent(_, settings) = kind
+            && settings.bridge.is_some()
+        {
+            return Err(Complaint::new(
+                format!("{at}.bridge"),
+                "needs an encoder, which a language model has not; remove it",
+            ));
+        }
+        self.refuse_sharing_of_sides("needs two sides, and a language model has one; remove it")
+    }
+
+    fn check_encoder(&self, encoder: &EncoderConfig) -> Result<(), Complaint> {
+        let (name, kind) = encoder.parts();
+        let at = format!("encoder.{name}");
+        match kind {
+            Kind::Recurrent(cell, settings) => {
+                let beside = self.features.as_ref().map_or(0, FeaturesConfig::width);
+                check_recurrent_encoder(&at, cell, settings, encoder.embedding() + beside)
+            }
+            Kind::Transformer(settings) => settings.check(&at),
+        }
+    }
+
+    /// `states`: width of what an encoder leaves, 0 without one.
+    fn check_decoder(&self, at: &str, decoder: &DecoderConfig, states: usize) -> Result<(), Complaint> {
+        match decoder.parts().1 {
+            Kind::Recurrent(cell, settings) => {
+                let fed = matches!(settings.bridge, Some(BridgeKind::EveryStep | BridgeKind::Both));
+                let beside = self.attention.as_ref().map_or(0, |it| it.beside_input(settings.width, states));
+                let input = decoder.embedding() + beside + if fed { states } else { 0 };
+                check_recurrent_decoder(at, cell, settings, input)?;
+                let scored = settings.output.unwrap_or(settings.width);
+                if self.sharing.output && decoder.embedding() != scored {
+                    let embedding = decoder.embedding();
+                    return Err(Complaint::new(
+                        "sharing.output",
+                        format!(
+                            "needs token vectors as wide as what the scores read, but {at} has embedding {embedding} \
+                             and scores read {scored}; write `output = {embedding}` in [{at}]"
+                        ),
+                    ));
+                }
+                Ok(())
+            }
+            Kind::Transformer(settings) => settings.check(at),
+        }
+    }
+
+    fn check_pair(&self, encoder: &EncoderConfig, one_vocabulary: bool) -> Result<(), Complaint> {
+        self.check_encoder(encoder)?;
+        let decoder = self.the_decoder()?;
+        let from = format!("encoder.{}", encoder.parts().0);
+        let at = format!("decoder.{}", decoder.parts().0);
+        self.check_decoder(&at, decoder, encoder.states())?;
+        if self.sharing.embeddings {
+            let (reads, writes) = (encoder.embedding(), decoder.embedding());
+            if !one_vocabulary {
+                return Err(Complaint::new(
+                    "sharing.embeddings",
+                    "needs one vocabulary for both sides; write `shared = true` under [tokens]",
+                ));
+            }
+            if reads != writes {
+                return Err(Complaint::new(
+                    "sharing.embeddings",
+                    format!(
+                        "needs vectors of one width, but {from} has {reads} and {at} has {writes}; write the same `embedding` in both"
+                    ),
+                ));
+            }
+        }
+        if self.sharing.encoder_decoder {
+            self.check_shared_layers(encoder, decoder)?;
+        }
+        match decoder.parts().1 {
+            Kind::Recurrent(_, settings) => self.check_attention(&at, settings.bridge),
+            Kind::Transformer(settings) => {
+                self.refuse_attention(
+                    "is for recurrent decoders, and [decoder.transformer] looks at the source in every layer; remove it",
+                )?;
+                match settings.projections || encoder.states() == settings.width {
+                    true => Ok(()),
+                    false => Err(Complaint::new(
+                        format!("{at}.projections"),
+                        format!(
+                            "is false, which needs states as wide as the decoder, but the encoder leaves {} and {at} has \
+                             {}; write one width in both",
+                            encoder.states(),
+                            settings.width
+                        ),
+                    )),
+                }
+            }
+        }
+    }
+
+    /// Refuses to share layers that are not of one shape.
+    fn check_shared_layers(&self, encoder: &EncoderConfig, decoder: &DecoderConfig) -> Result<(), Complaint> {
+        let ((from, reads), (at, writes)) = (encoder.parts(), decoder.parts());
+        let (from, at) = (format!("encoder.{from}"), format!("decoder.{at}"));
+        let (Kind::Recurrent(cell, reading), Kind::Recurrent(other, writing)) = (reads, writes) else {
+            return Err(Complaint::new(
+                "sharing.encoder_decoder",
+                "is for recurrent layers; layers of self-attention differ on the two sides: remove it",
+            ));
+        };
+        let same = cell == other
+            && (reading.width, reading.layers) == (writing.width, writing.layers)
+            && encoder.embedding() == decoder.embedding();
+        if !same {
+            return Err(Complaint::new(
+                "sharing.encoder_decoder",
+                format!("needs the same cell, width, layers and embedding in [{from}] and [{at}]"),
+            ));
+        }
+        if reading.dropout != writing.dropout {
+            return Err(Complaint::new(
+                format!("{from}.dropout"),
+                format!("differs from that of [{at}], but the layers are the same; write the same in both"),
+            ));
+        }
+        if reading.bidirectional {
+            return Err(Complaint::new(
+                "sharing.encoder_decoder",
+                "needs an encoder of one direction; write `bidirectional = false`",
+            ));
+        }
+        if matches!(writing.bridge, Some(BridgeKind::EveryStep | BridgeKind::Both)) {
+            return Err(Complaint::new(
+                format!("{at}.bridge"),
+                "widens the decoder's input, which then cannot be shared with the encoder; write `bridge = \"first-state\"`",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! The Transformer's decoder: every column sees those before it, and the source from every layer.
+
+use super::{Alignment, Written};
+use crate::memory::{Memory, Tokens, row_ids};
+use crate::output::Output;
+use burn::module::Module;
+use burn::tensor::Tensor;
+use gatto_nn::transformer::{Stack, StackState};
+use gatto_nn::{Embedding, Noise};
+
+/// Token vectors, layers of self-attention, and the output layer.
+#[derive(Module, Debug)]
+pub(crate) struct TransformerDecoder {
+    pub(crate) embedding: Embedding,
+    pub(crate) stack: Stack,
+    pub(crate) output: Output,
+}
+
+/// What is carried from step to step: the keys and values of all layers.
+#[derive(Clone, Debug)]
+pub(crate) struct TransformerState(StackState);
+
+impl TransformerState {
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        match self.0.device() {
+            Some(device) => Self(self.0.select(rows, &row_ids(rows, &device))),
+            None => self.clone(),
+        }
+    }
+}
+
+impl TransformerDecoder {
+    pub(crate) fn start(&self, memory: Option<&Memory>) -> TransformerState {
+        TransformerState(match memory {
+            Some(Memory { prefix: Some(prefix), .. }) => prefix.clone(),
+            Some(memory) => self.stack.beside(&memory.states, &memory.mask),
+            None => StackState::default(),
+        })
+    }
+
+    pub(crate) fn advance(
+        &self,
+        tokens: &Tokens,
+        state: TransformerState,
+        noise: &mut Noise,
+    ) -> (Written, TransformerState) {
+        let vectors = self.embedding.forward(tokens.ids.clone()); // [B, T, C]
+        let read = self.stack.forward(vectors, None, state.0, noise);
+        let alignment = averaged(&read.cross_weights).map(|weights| Alignment { weights, choice: None });
+        let written = Written {
+            features: read.states,
+            alignment,
+            candidates: None,
+            heads: read.weights,
+            cross_heads: read.cross_weights,
+        };
+        (written, TransformerState(read.state))
+    }
+
+    pub(crate) fn project(&self, features: Tensor<2>) -> Tensor<2> {
+        self.output.scores(features, Some(&self.embedding))
+    }
+}
+
+/// The mean over all layers and heads, each [B, H, T, S]: [B, T, S].
+fn averaged(layers: &[Tensor<4>]) -> Option<Tensor<3>> {
+    let means = layers.iter().map(|layer| layer.clone().mean_dim(1).squeeze_dim::<3>(1));
+    means.reduce(|sum, mean| sum + mean).map(|sum| sum / layers.len() as f64)
+}

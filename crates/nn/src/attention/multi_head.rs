@@ -1,0 +1,109 @@
+//! Attention of several heads: each looks for something else, and all look at once.
+//!
+//! Q = X W_q, K = M W_k, V = M W_v; for every head softmax(Q Kᵀ / √D + bias) V; side by side they
+//! go through W_o (Vaswani et al., 2017). Without projections it is the idea as it is first taught:
+//! scores x_i · m_j, one head, and the vectors themselves are what is averaged.
+//!
+//! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `D` width of a head, `C` = H · D.
+
+use super::scaled::{Comparison, Sight, attend};
+use crate::{Initial, Linear, Noise};
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+/// The choices that make an attention of several heads.
+#[derive(Clone, Copy, Debug)]
+pub struct MultiHeadSettings {
+    /// C: width of queries, and of what comes out.
+    pub width: usize,
+    /// Width of what is looked at.
+    pub states: usize,
+    /// H.
+    pub heads: usize,
+    /// Whether queries, keys, values and the result have maps of their own.
+    pub projected: bool,
+    /// Dropout on the weights.
+    pub dropout: f64,
+}
+
+/// An attention of several heads with its parameters.
+#[derive(Module, Debug)]
+pub struct MultiHead {
+    query: Option<Linear>,
+    key: Option<Linear>,
+    value: Option<Linear>,
+    output: Option<Linear>,
+    #[module(skip)]
+    heads: usize,
+    #[module(skip)]
+    dropout: f64,
+}
+
+/// What is looked at, as attention sees it: made once and passed.
+#[derive(Clone, Debug)]
+pub struct KeysValues {
+    /// [B, S, C].
+    pub keys: Tensor<3>,
+    /// [B, S, C].
+    pub values: Tensor<3>,
+}
+
+impl KeysValues {
+    /// These, and `more` behind them.
+    pub fn followed_by(self, more: Self) -> Self {
+        Self {
+            keys: Tensor::cat(vec![self.keys, more.keys], 1),
+            values: Tensor::cat(vec![self.values, more.values], 1),
+        }
+    }
+
+    /// Each part as `change` makes it.
+    pub fn map(&self, change: impl Fn(Tensor<3>) -> Tensor<3>) -> Self {
+        Self { keys: change(self.keys.clone()), values: change(self.values.clone()) }
+    }
+}
+
+/// What a look gave.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// [B, T, C].
+    pub output: Tensor<3>,
+    /// Where every head looked, outside any gradient: [B, H, T, S].
+    pub weights: Tensor<4>,
+}
+
+impl MultiHead {
+    /// An attention with first values from `initial`.
+    pub fn new(settings: MultiHeadSettings, initial: &mut Initial) -> Self {
+        let MultiHeadSettings { width, states, heads, projected, dropout } = settings;
+        let mut map = |from: usize| projected.then(|| Linear::new(from, width, initial));
+        Self { query: map(width), key: map(states), value: map(states), output: map(width), heads, dropout }
+    }
+
+    /// What the rows of `x` [B, T, C] ask for.
+    pub fn queries(&self, x: Tensor<3>) -> Tensor<3> {
+        mapped(&self.query, x)
+    }
+
+    /// What the rows of `states` [B, S, …] answer to, and with.
+    pub fn keys_values(&self, states: Tensor<3>) -> KeysValues {
+        KeysValues { keys: mapped(&self.key, states.clone()), values: mapped(&self.value, states) }
+    }
+
+    /// Looks for `queries` [B, T, C] among keys.
+    pub fn look(&self, queries: Tensor<3>, at: &KeysValues, sight: &Sight, noise: &mut Noise) -> Seen {
+        let head = queries.dims()[2] / self.heads;
+        let scale = if self.query.is_some() { (head as f64).sqrt().recip() } else { 1.0 };
+        let comparison = Comparison { heads: self.heads, scale, dropout: self.dropout };
+        let (context, weights) = attend(queries, at, comparison, sight, noise);
+        Seen { output: mapped(&self.output, context), weights }
+    }
+}
+
+/// Every row through a map, if there is one.
+fn mapped(map: &Option<Linear>, x: Tensor<3>) -> Tensor<3> {
+    match map {
+        Some(map) => map.forward(x),
+        None => x,
+    }
+}
