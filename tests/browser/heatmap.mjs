@@ -118,7 +118,7 @@ test("subwords merge, the end token hides, and rows still sum to one", () => vis
 }));
 
 test("switches that would do nothing are not there", () => visit("five", async (page) => {
-  for (const id of ["merge", "end", "panels", "chooser"]) assert.ok(await page.locator(`#${id}`).isHidden(), id);
+  for (const id of ["merge", "end", "panels", "chooser", "chart", "layer", "head", "all"]) assert.ok(await page.locator(`#${id}`).isHidden(), id);
 }));
 
 async function download(page, kind) {
@@ -203,6 +203,117 @@ test("explanations stand on the same axes", () => visit("explained", async (page
   assert.match(await cell(page, 0, 4, 2).getAttribute("class"), /^n\d+$/);
   await page.locator("#panels").selectOption("erasure");
   assert.deepEqual(await page.locator("figcaption bdi").allTextContents(), ["erasure"]);
+}));
+
+const caption = (page) => page.locator("figcaption bdi").innerText();
+const shownControls = (page) => page.locator("#controls label:visible").evaluateAll((all) => all.map((label) => label.id.replace("-label", "")));
+
+test("attention, layer and head can be chosen", () => visit("heads", async (page) => {
+  assert.deepEqual(await shownControls(page), ["chart", "layer", "head", "all", "merge", "end"]);
+  assert.equal(await caption(page), "cross-attention: mean of 4 heads in 2 layers");
+  const options = (id) => page.locator(`#${id} option`).allTextContents();
+  assert.deepEqual(await options("layer"), ["all layers", "layer 1", "layer 2"]);
+  assert.deepEqual(await options("head"), ["mean of heads", "maximum of heads"]);
+  const mean = await exactValues(page);
+  mean.forEach((row) => assertNear(sum(row), 1, "the mean"));
+  await page.locator("#head").selectOption("max");
+  assert.equal(await caption(page), "cross-attention: largest of 4 heads in 2 layers");
+  const most = await exactValues(page);
+
+  await page.locator("#layer").selectOption("2");
+  assert.equal(await caption(page), "cross-attention: layer 2, largest of 4 heads");
+  assert.deepEqual(await options("head"), ["mean of heads", "maximum of heads", "head 1", "head 2", "head 3", "head 4"]);
+  const heads = [];
+  for (const head of ["1", "2", "3", "4"]) {
+    await page.locator("#head").selectOption(head);
+    assert.equal(await caption(page), `cross-attention: layer 2, head ${head}`);
+    heads.push(await exactValues(page));
+    heads.at(-1).forEach((row, at) => {
+      assertNear(sum(row), 1, `head ${head}`);
+      row.forEach((value, column) => assert.ok(value <= most[at][column] + 1e-4, "no head exceeds the maximum"));
+    });
+  }
+  await page.locator("#head").selectOption("mean");
+  (await exactValues(page)).forEach((row, at) => row.forEach((value, column) =>
+    assertNear(value, sum(heads.map((head) => head[at][column])) / 4, "the mean of a layer")));
+
+  await page.locator("#chart").selectOption({ label: "decoder self-attention" });
+  assert.equal(await caption(page), "decoder self-attention: layer 2, mean of 4 heads", "the choice stays");
+  assert.equal((await tokens(page, "col"))[0], "<s>");
+  assert.equal(await page.locator("thead th").first().innerText(), "read →\nwritten ↓");
+  (await exactValues(page)).forEach((row, at) =>
+    row.slice(at + 1).forEach((value) => assert.equal(value, 0, "nothing that is not yet written")));
+  await page.getByLabel("hide special tokens").check();
+  assert.ok(!(await tokens(page, "col")).includes("<s>"));
+  await page.getByLabel("merge subwords").check();
+  assert.deepEqual(await tokens(page, "row"), ["il", "gatto", "incredibile", "dorme"]);
+  await page.locator("#chart").selectOption({ label: "encoder self-attention" });
+  assert.deepEqual(await tokens(page, "col"), await tokens(page, "row"));
+}));
+
+test("all heads can be seen at once, and one of them opened", () => visit("heads", async (page) => {
+  await page.getByLabel("all heads").check();
+  assert.deepEqual(await shownControls(page), ["chart", "all", "merge", "end"]);
+  assert.equal(await page.locator("table").count(), 0);
+  const heads = page.locator(".head");
+  assert.equal(await heads.count(), 8);
+  const texts = await page.locator("figure svg text").allTextContents();
+  for (const text of ["layer 1", "layer 2", "head 4", "▁gatto", "believ"]) assert.ok(texts.includes(text), text);
+
+  // The tip tells the cell below the pointer, and the head opened shows the same value there.
+  const frame = await heads.nth(6).locator(".frame").boundingBox();
+  await page.mouse.move(frame.x + (frame.width * 4.5) / 8, frame.y + (frame.height * 1.5) / 7);
+  const told = await tipText(page);
+  assert.match(told, /^▁gatto ← ▁cat\s+cross-attention: layer 2, head 3\s+0\.\d{4}$/);
+  await page.mouse.click(frame.x + (frame.width * 4.5) / 8, frame.y + (frame.height * 1.5) / 7);
+  assert.equal(await caption(page), "cross-attention: layer 2, head 3");
+  assert.deepEqual(await shownControls(page), ["chart", "layer", "head", "all", "merge", "end"]);
+  assert.deepEqual(await page.locator("#layer, #head").evaluateAll((all) => all.map(({ value }) => value)), ["2", "3"]);
+  await cell(page, 1, 4).hover();
+  assert.equal(await tipText(page), told);
+
+  // The keyboard opens heads too.
+  await page.getByLabel("all heads").check();
+  await heads.nth(1).focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await caption(page), "cross-attention: layer 1, head 2");
+  assert.match(await tipText(page), /^il ← the/, "and goes on in its cells");
+
+  await page.getByLabel("all heads").check();
+  await page.getByLabel("merge subwords").check();
+  await page.getByLabel("hide end token").check();
+  const merged = await page.locator("figure svg text").allTextContents();
+  assert.ok(merged.includes("unbelievable") && !merged.includes("</s>") && !merged.includes("believ"));
+}));
+
+test("the picture of all heads can be downloaded", () => visit("heads", async (page) => {
+  await page.getByLabel("all heads").check();
+  const svg = (await download(page, "svg")).toString();
+  const blank = await page.context().newPage();
+  const found = await blank.evaluate((text) => {
+    const picture = new DOMParser().parseFromString(text, "image/svg+xml");
+    return {
+      broken: picture.querySelector("parsererror")?.textContent ?? null,
+      heads: picture.querySelectorAll("g.head").length,
+      width: Number(picture.documentElement.getAttribute("width")),
+      texts: [...picture.querySelectorAll("text")].map((text) => text.textContent),
+    };
+  }, svg);
+  assert.deepEqual([found.broken, found.heads], [null, 8]);
+  for (const text of ["Three attentions", "cross-attention", "layer 2", "head 4", "source →"]) assert.ok(found.texts.includes(text), text);
+  const png = await download(page, "png");
+  assert.equal(png.readUInt32BE(16), found.width * 2);
+  const colours = await blank.evaluate(coloursOf, png.toString("base64"));
+  const wanted = await page.locator(".head path").first().evaluate((path) => getComputedStyle(path).fill);
+  assert.ok(colours.includes(wanted), `${wanted} is in the picture`);
+}));
+
+test("a page shows first what the program was asked for", () => visit("many_heads", async (page) => {
+  assert.equal(await caption(page), "encoder self-attention: all heads");
+  assert.equal(await page.locator(".head").count(), 48);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no scrolling sideways");
+  await page.getByLabel("all heads").uncheck();
+  assert.equal(await caption(page), "encoder self-attention: layer 5, head 2");
 }));
 
 test("several sentences have a chooser", () => visit("all", async (page) => {

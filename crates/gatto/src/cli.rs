@@ -1,6 +1,7 @@
 //! The command line: one definition from which parsing, help, man pages and completion come.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use gatto::inspect::heatmap::Head;
 use std::path::PathBuf;
 
 /// Encoder–decoder models: train, run, measure and look into them.
@@ -26,8 +27,16 @@ pub(crate) enum Command {
     /// Train the model that a configuration describes
     Train(Train),
     /// Read sources, one per line, and write what the model makes of each
+    ///
+    /// A translator writes the translation of each line; a classifier its label; a labeller the labels of its
+    /// words, which white space separates. A masked language model fills every gap, written [MASK], with one
+    /// token, the most probable; a language model goes on where the line ends.
     Predict(Predict),
     /// Predict held-out examples and measure how many are right
+    ///
+    /// A translator is measured by exact match, a classifier and a labeller by accuracy, precision, recall and
+    /// F1, a language model by perplexity per token, character and byte; of a masked language model the same
+    /// tokens are hidden every time.
     Evaluate(Evaluate),
     /// Draw where a model looks while it writes
     Look(Look),
@@ -118,6 +127,9 @@ pub(crate) struct Predict {
     /// The most tokens to write for one source [default: what the model's configuration says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_length: Option<u32>,
+    /// Flags of drawing.
+    #[command(flatten)]
+    pub(crate) sampling: Sampling,
     /// Write ` ||| ` behind each output, and which words belong together: `links` as i-j, source and target
     /// words counted from 0 (the Pharaoh format), or `soft`, for each target word the weights of all source
     /// words
@@ -133,12 +145,47 @@ pub(crate) struct Predict {
     /// Flags of links.
     #[command(flatten)]
     pub(crate) links: Links,
-    /// Write one JSON object per source: text, tokens, log-probabilities, weights of attention, links
+    /// Write one JSON object per source: text, tokens, log-probabilities, weights of attention, links; or
+    /// labels and their probabilities; or the best tokens for each gap
     #[arg(long)]
     pub(crate) json: bool,
     /// Flags of computing.
     #[command(flatten)]
     pub(crate) compute: Compute,
+}
+
+/// How a language model draws.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Sampling {
+    /// Let a language model draw every token, in place of the most probable one
+    #[arg(long)]
+    pub(crate) sample: bool,
+    /// Below 1, probable tokens are drawn more often than the model thinks; above 1, less often
+    #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = temperature, requires = "sample")]
+    pub(crate) temperature: f64,
+    /// Draw from the K most probable tokens alone
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..), requires = "sample")]
+    pub(crate) top_k: Option<u32>,
+    /// Draw from the fewest tokens that have this share of the probability
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = top_share, requires = "sample")]
+    pub(crate) top_p: f64,
+    /// Where the draws come from; what a line becomes depends on this, on its number and on the model alone
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "sample")]
+    pub(crate) seed: u64,
+}
+
+fn temperature(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(temperature) if (1e-3..=1e3).contains(&temperature) => Ok(temperature),
+        _ => Err("write a number from 0.001 to 1000".to_owned()),
+    }
+}
+
+fn top_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("write a number above 0 and up to 1".to_owned()),
+    }
 }
 
 /// How `predict` writes alignments.
@@ -171,12 +218,27 @@ pub(crate) struct Held {
     /// Sources, one per line [default: the test part of the model's data]
     #[arg(long, value_name = "FILE", requires = "target")]
     pub(crate) source: Option<PathBuf>,
-    /// Targets, one per line
+    /// Targets or labels, one line for each source
     #[arg(long, value_name = "FILE", requires = "source")]
     pub(crate) target: Option<PathBuf>,
+    /// Text for a language model, one per line, in place of --source and --target
+    #[arg(long, value_name = "FILE", conflicts_with = "source")]
+    pub(crate) text: Option<PathBuf>,
+    /// The part of the model's data to measure on
+    #[arg(long, value_enum, default_value_t = HeldPart::Test, conflicts_with_all = ["source", "text"])]
+    pub(crate) part: HeldPart,
     /// The most examples to look at [default: some of a built-in task, all lines of files]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) examples: Option<u64>,
+}
+
+/// A part of a model's data that it did not learn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HeldPart {
+    /// What the best checkpoint was chosen by.
+    Valid,
+    /// What figures are reported on.
+    Test,
 }
 
 /// `gatto look`
@@ -192,8 +254,20 @@ pub(crate) struct Look {
     /// Look while the model writes this, in place of what it would write itself
     #[arg(long, value_name = "TEXT")]
     pub(crate) target: Option<String>,
+    /// Which attention of a Transformer [default: to the source, where there is one]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) attention: Option<LookedAt>,
+    /// Which layer of it, from 1 [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) layer: Option<usize>,
+    /// Which head of the layer, from 1, or the mean or max of all heads
+    #[arg(long, value_name = "N|mean|max", default_value = "mean", value_parser = head)]
+    pub(crate) head: Head,
+    /// Draw all heads, small, with a layer in every row
+    #[arg(long, conflicts_with = "head")]
+    pub(crate) heads: bool,
     /// Draw gradient × input and erasure beside attention
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["attention", "layer", "head", "heads"])]
     pub(crate) explain: bool,
     /// Merge the pieces of words
     #[arg(long)]
@@ -204,6 +278,30 @@ pub(crate) struct Look {
     /// Flags of computing.
     #[command(flatten)]
     pub(crate) compute: Compute,
+}
+
+/// The attentions of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LookedAt {
+    /// The decoder looks at the source
+    Cross,
+    /// The source looks at itself
+    Encoder,
+    /// The decoder looks at what it has read
+    Decoder,
+    /// A classifier looks at the states of its encoder
+    Pooling,
+}
+
+fn head(text: &str) -> Result<Head, String> {
+    match text {
+        "mean" => Ok(Head::Mean),
+        "max" => Ok(Head::Max),
+        _ => match text.parse() {
+            Ok(number) if number > 0 => Ok(Head::Number(number)),
+            _ => Err("write a number from 1, mean or max".to_owned()),
+        },
+    }
 }
 
 /// `gatto explain-report`

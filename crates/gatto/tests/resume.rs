@@ -121,6 +121,9 @@ fn left_by(run: &Path) -> BTreeMap<String, Vec<u8>> {
     for name in ["model.safetensors", "tokenizer.json"] {
         found.insert(name.to_owned(), read(&run.join(name)));
     }
+    if run.join("labels.json").exists() {
+        found.insert("labels.json".to_owned(), read(&run.join("labels.json")));
+    }
     let journal = String::from_utf8(read(&run.join("metrics.jsonl"))).expect("text");
     for (number, line) in journal.lines().enumerate() {
         let mut entry: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -240,6 +243,26 @@ fn killed_with_hard_attention_it_ends_the_same() {
     let state: Value = serde_json::from_slice(&state).expect("valid JSON");
     let average = state["run"]["average_loss"].as_f64().expect("a mean of losses");
     assert!(average > 0.0, "{average}");
+}
+
+/// A task without a decoder, of the same data.
+fn without_decoder(task: &str) -> String {
+    let config = CONFIG.replace("translate", task).replace("[decoder.gru]\nwidth = 24\ndropout = 0.2\n", "");
+    config.lines().filter(|line| !line.starts_with("sampling")).map(|line| format!("{line}\n")).collect()
+}
+
+/// Labels, and tokens that are drawn to be hidden.
+#[test]
+fn killed_without_a_decoder_it_ends_the_same() {
+    for (seed, task) in [(11, "label"), (12, "masked-language-model")] {
+        let shop = Workshop::with(&without_decoder(task));
+        let whole = shop.complete("whole", &[]);
+        assert_eq!(whole.join("labels.json").exists(), task == "label");
+        let run = shop.path("killed");
+        let (kills, _) = killed_until_it_ends(&shop, &run, Dice(seed));
+        assert!(kills >= 3, "{task}: killed {kills} times");
+        assert_same(&run, &whole);
+    }
 }
 
 /// Starts and kills the program until it gets to its end. Tells how often it was killed, and how

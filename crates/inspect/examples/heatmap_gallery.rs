@@ -8,7 +8,10 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gatto_inspect::heatmap::{Colours, Heatmap, HeatmapError, Panel, Scale, Token, html, png, svg, terminal};
+use gatto_inspect::heatmap::{
+    Axes, Choice, Colours, Head, Heatmap, HeatmapError, Panel, Scale, Start, Token, html, html_of_charts,
+    png, svg, terminal,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = PathBuf::from(std::env::args_os().nth(1).ok_or("which directory?")?);
@@ -16,6 +19,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let gallery = gallery()?;
     for (name, heatmap) in &gallery {
         write(&directory, name, heatmap)?;
+    }
+    for Page { name, charts, start } in of_heads()? {
+        write(&directory, name, &charts[0])?;
+        fs::write(directory.join(format!("{name}.html")), html_of_charts(&[charts], start))?;
     }
     let all: Vec<Heatmap> = gallery.into_iter().map(|(_, heatmap)| heatmap).collect();
     fs::write(directory.join("all.html"), html(&all))?;
@@ -30,6 +37,77 @@ fn write(directory: &Path, name: &str, heatmap: &Heatmap) -> Result<(), Box<dyn 
     fs::write(file("txt"), terminal(heatmap, 100, Colours::None))?;
     fs::write(file("ansi"), terminal(heatmap, 100, Colours::True))?;
     Ok(())
+}
+
+/// The attentions of a Transformer, and what their page shows first.
+struct Page {
+    name: &'static str,
+    charts: Vec<Heatmap>,
+    start: Start,
+}
+
+fn of_heads() -> Result<Vec<Page>, HeatmapError> {
+    let subwords = subwords()?;
+    let (source, target) = (subwords.source().to_vec(), subwords.target().to_vec());
+    let mut read = vec![Token::end("<s>")];
+    read.extend_from_slice(&target[..target.len() - 1]);
+    let small = heads("Three attentions", 2, 4, [source, target, read])?;
+    let long = eighty()?;
+    let axes = [&long.source()[..30], &long.target()[..28], &long.target()[..28]].map(<[Token]>::to_vec);
+    let choice = Choice { layer: Some(5), head: Head::Number(2) };
+    let many = heads("Six layers of eight heads", 6, 8, axes)?;
+    Ok(vec![
+        Page { name: "heads", charts: small, start: Start::default() },
+        Page {
+            name: "many_heads",
+            charts: many,
+            start: Start { chart: 1, choice, all: true, ..Start::default() },
+        },
+    ])
+}
+
+/// Cross-attention, and both kinds of self-attention.
+fn heads(
+    title: &str,
+    layers: usize,
+    heads: usize,
+    [source, target, read]: [Vec<Token>; 3],
+) -> Result<Vec<Heatmap>, HeatmapError> {
+    let of = |columns: usize, rows: usize, future: bool| -> Vec<Vec<Vec<Vec<f32>>>> {
+        let matrix = |seed: usize| shifted(columns, rows, seed, future);
+        let layer = |layer: usize| (0..heads).map(|head| matrix(layer * heads + head)).collect();
+        (0..layers).map(layer).collect()
+    };
+    let (sources, targets) = (source.len(), target.len());
+    let probabilities: Vec<f32> = (0..targets).map(|row| 1.0 - 0.3 * noise(row)).collect();
+    let cross = of(sources, targets, true);
+    let cross = Heatmap::of_heads(title, "cross-attention", source.clone(), target.clone(), cross)?;
+    let encoder = of(sources, sources, true);
+    let encoder = Heatmap::of_heads(title, "encoder self-attention", source.clone(), source, encoder)?;
+    let decoder = of(read.len(), targets, false);
+    let decoder = Heatmap::of_heads(title, "decoder self-attention", read, target, decoder)?;
+    Ok(vec![
+        cross.with_probabilities(probabilities.clone())?,
+        encoder.with_axes(Axes { columns: "source", rows: "source" }),
+        decoder.with_probabilities(probabilities)?.with_axes(Axes { columns: "read", rows: "written" }),
+    ])
+}
+
+/// A diagonal that is moved and blurred, another for each head; without a future, nothing above it.
+fn shifted(columns: usize, rows: usize, seed: usize, future: bool) -> Vec<Vec<f32>> {
+    let shift = 4.0 * noise(seed) - 2.0;
+    let width = 0.4 + 3.0 * noise(seed + 50).powi(3);
+    let row = |row: usize| {
+        let middle = row as f32 * columns as f32 / rows as f32 + shift;
+        let weight = |column: usize| match future || column <= row {
+            true => (-((column as f32 - middle) / width).powi(2)).exp() + 0.02 * noise(seed + row * column),
+            false => 0.0,
+        };
+        let weights: Vec<f32> = (0..columns).map(weight).collect();
+        let sum: f32 = weights.iter().sum();
+        weights.into_iter().map(|weight| weight / sum.max(f32::MIN_POSITIVE)).collect()
+    };
+    (0..rows).map(row).collect()
 }
 
 fn gallery() -> Result<Vec<(&'static str, Heatmap)>, HeatmapError> {

@@ -1,14 +1,46 @@
 //! From what a model did to a heatmap of it.
 
 use crate::explain::Explanation;
-use crate::heatmap::{Heatmap, HeatmapError, Panel, Scale, Token};
+use crate::heatmap::{Axes, Heatmap, HeatmapError, Panel, Scale, Token};
 use gatto_metrics::Alignment;
 use gatto_metrics::alignment::merge;
-use gatto_model::{Piece, Trace};
+use gatto_model::{Attention, AttentionKind, Piece, Trace};
 
 /// Where a model looked. Without attention there is no panel, and so no heatmap.
 pub fn heatmap(title: &str, trace: &Trace) -> Result<Heatmap, HeatmapError> {
     drawn(title, trace, attention(trace))
+}
+
+/// Where every head of every attention looked: a heatmap for each attention of a trace with heads.
+pub fn attentions(title: &str, trace: &Trace) -> Result<Vec<(AttentionKind, Heatmap)>, HeatmapError> {
+    let heatmap = |attention: &Attention| {
+        let (kind, layers) = (attention.kind, attention.layers.clone());
+        let name = match (kind, layers.as_slice()) {
+            (AttentionKind::Cross, [heads]) if heads.len() == 1 => "attention",
+            (AttentionKind::Cross, _) => "cross-attention",
+            (AttentionKind::Pooling, _) => "pooling",
+            (AttentionKind::Encoder, _) => "encoder self-attention",
+            (AttentionKind::Decoder, _) => "decoder self-attention",
+        };
+        let axes = match kind {
+            AttentionKind::Cross => Axes::default(),
+            AttentionKind::Pooling => Axes { rows: "told", ..Axes::default() },
+            AttentionKind::Encoder => Axes { rows: "source", ..Axes::default() },
+            AttentionKind::Decoder => Axes { rows: "written", columns: "read" },
+        };
+        let [source, target] = [&attention.keys, &attention.queries].map(|side| tokens(side));
+        let heatmap = Heatmap::of_heads(title, name, source, target, layers)?.with_axes(axes);
+        Ok((
+            kind,
+            match kind {
+                AttentionKind::Cross | AttentionKind::Decoder => {
+                    heatmap.with_probabilities(probabilities(trace))?
+                }
+                _ => heatmap,
+            },
+        ))
+    };
+    trace.attentions.iter().map(heatmap).collect()
 }
 
 /// Where a model looked, gradient × input and erasure, on the same axes.
@@ -42,10 +74,14 @@ fn attention(trace: &Trace) -> Vec<Panel> {
 }
 
 fn drawn(title: &str, trace: &Trace, panels: Vec<Panel>) -> Result<Heatmap, HeatmapError> {
-    let tokens = |side: &[Piece]| {
-        side.iter().map(|piece| Token { text: piece.text.clone(), word: piece.word }).collect::<Vec<_>>()
-    };
-    let probabilities = trace.log_probabilities.iter().map(|log| log.exp()).collect();
     Heatmap::new(title, tokens(&trace.source), tokens(&trace.target), panels)?
-        .with_probabilities(probabilities)
+        .with_probabilities(probabilities(trace))
+}
+
+fn tokens(side: &[Piece]) -> Vec<Token> {
+    side.iter().map(|piece| Token { text: piece.text.clone(), word: piece.word }).collect()
+}
+
+fn probabilities(trace: &Trace) -> Vec<f32> {
+    trace.log_probabilities.iter().map(|log| log.exp()).collect()
 }

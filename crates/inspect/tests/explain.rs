@@ -5,14 +5,14 @@ use gatto_data::Padded;
 use gatto_data::tokens::{END, Kind, Recipe, Tokenizer, TokenizerPair};
 use gatto_inspect::explain::{Report, explain, report};
 use gatto_model::config::{
-    AlignedKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
+    AlignedKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig, TransformerConfig,
 };
 use gatto_model::{
     AttentionConfig, DecoderConfig, EncoderConfig, Forced, Model, ModelConfig, Prediction, Saved, Task,
     Trace, Vocabularies, log_probabilities, weights,
 };
 use gatto_nn::attention::ScoreKind;
-use gatto_nn::{Initial, Noise};
+use gatto_nn::{Activation, Initial, Noise};
 use std::path::Path;
 
 const SOURCES: [&str; 5] = ["the cat sees the dog", "dog", "", "a cat and a dog see the table", "the cat"];
@@ -30,6 +30,22 @@ fn saved(attention: Option<AttentionConfig>) -> Saved {
         attention,
         ..ModelConfig::new(Task::Translate)
     };
+    of(config)
+}
+
+/// The same of layers of self-attention.
+fn transformer() -> Saved {
+    // Without the corners of a ReLU, at which a slope has no meaning.
+    let activation = Activation::Gelu;
+    let layers = || TransformerConfig { width: 6, layers: 2, heads: 3, activation, ..Default::default() };
+    of(ModelConfig {
+        encoder: Some(EncoderConfig::Transformer(layers())),
+        decoder: Some(DecoderConfig::Transformer(layers())),
+        ..ModelConfig::new(Task::Translate)
+    })
+}
+
+fn of(config: ModelConfig) -> Saved {
     let plan = config.plan(false).expect("a plan");
     let recipe = Recipe { kind: Kind::Word, ..Default::default() };
     let [source, target] = [SOURCES, TARGETS]
@@ -44,7 +60,8 @@ fn saved(attention: Option<AttentionConfig>) -> Saved {
         weight.values.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
     }
     let model = weights::install(model, values, Path::new("given"), true).expect("weights that fit");
-    let mut saved = Saved { task: Task::Translate, plan, model, tokens, search: Default::default() };
+    let mut saved =
+        Saved { task: Task::Translate, plan, model, tokens, labels: None, search: Default::default() };
     saved.search.max_length = 12;
     saved
 }
@@ -72,6 +89,7 @@ fn models() -> Vec<(&'static str, Saved)> {
         ("local", saved(Some(local))),
         ("hard", saved(Some(hard))),
         ("none", saved(None)),
+        ("transformer", transformer()),
     ]
 }
 

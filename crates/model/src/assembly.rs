@@ -29,6 +29,11 @@ pub(crate) fn encoder(plan: &Plan, vocabulary: usize, initial: &mut Initial) -> 
     }
 }
 
+/// Whether token vectors score tokens.
+fn tied(plan: &Plan) -> bool {
+    plan.sharing.output || plan.sharing.source_output
+}
+
 /// Token vectors that are multiplied by √width when they are read.
 fn small_vectors(settings: &TransformerConfig, vocabulary: usize, initial: &mut Initial) -> Embedding {
     Embedding::new(vocabulary, settings.width, (settings.width as f64).sqrt().recip(), initial)
@@ -54,7 +59,10 @@ fn recurrent_encoder(
         dropout: settings.dropout,
     };
     Encoder::Recurrent(RecurrentEncoder {
-        embedding: (!plan.sharing.embeddings).then(|| Embedding::new(vocabulary, embedding, 1.0, initial)),
+        embedding: (!plan.sharing.embeddings).then(|| {
+            let deviation = if plan.sharing.source_output { (embedding as f64).sqrt().recip() } else { 1.0 };
+            Embedding::new(vocabulary, embedding, deviation, initial)
+        }),
         network: (!plan.sharing.encoder_decoder).then(|| Network::new(&network, initial)),
         reading: if settings.reversed { Reading::Backward } else { Reading::Forward },
         dropout: settings.dropout,
@@ -132,7 +140,7 @@ pub(crate) fn decoder(plan: &Plan, vocabulary: usize, initial: &mut Initial) -> 
             Decoder::Transformer(TransformerDecoder {
                 embedding: small_vectors(settings, vocabulary, initial),
                 stack: Stack::new(settings.settings(Role::Writing(source)), initial),
-                output: Output::new(settings.width, None, vocabulary, plan.sharing.output, initial),
+                output: Output::new(settings.width, None, vocabulary, tied(plan), initial),
             })
         }
     }
@@ -161,7 +169,9 @@ fn recurrent_decoder(
         apart: false,
         dropout: settings.dropout,
     };
-    let deviation = if plan.sharing.output { (embedding as f64).sqrt().recip() } else { 1.0 };
+    // Small where they score tokens, or where layers of self-attention read them times √width.
+    let read_large = matches!(plan.encoder(), Some(EncoderConfig::Transformer(_))) && plan.sharing.embeddings;
+    let deviation = if plan.sharing.output || read_large { (embedding as f64).sqrt().recip() } else { 1.0 };
     let first_state = matches!(kind, BridgeKind::FirstState | BridgeKind::Both);
     let bridge = from.as_ref().filter(|_| first_state);
     Decoder::Recurrent(RecurrentDecoder {
@@ -170,7 +180,7 @@ fn recurrent_decoder(
         bridge: bridge.map(|from| Bridge::new(from, &first_of(cell, settings), initial)),
         attention: looked_at
             .map(|(attention, states)| Looking::new(attention, settings.width, states, initial)),
-        output: Output::new(settings.width, settings.output, vocabulary, plan.sharing.output, initial),
+        output: Output::new(settings.width, settings.output, vocabulary, tied(plan), initial),
         fed_at_every_step: fed.is_some(),
         dropout: settings.dropout,
     })

@@ -41,6 +41,27 @@ pub enum ModelError {
         /// What there is instead, and the remedy.
         message: String,
     },
+    /// There are more or fewer labels than the weights tell apart.
+    #[error(
+        "{}: lists {found} labels, and the weights beside it tell {expected} apart; restore the file, or train again",
+        path.display()
+    )]
+    OtherLabels {
+        /// The labels.
+        path: PathBuf,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// The model is not for what is asked of it.
+    #[error("the model is for `task = \"{found}\"`, and not for `task = \"{wanted}\"`")]
+    OtherTask {
+        /// What it is for.
+        found: crate::Task,
+        /// What is asked of it.
+        wanted: crate::Task,
+    },
     /// A source is longer than what is read at once.
     #[error("source {} has {count} tokens; at most {limit} can be read at once: split it", index + 1)]
     TooLong {
@@ -51,10 +72,10 @@ pub enum ModelError {
         /// The most tokens.
         limit: usize,
     },
-    /// A source has more tokens than `location` attention has positions for.
+    /// A source has more tokens than the model has positions for.
     #[error(
-        "source {} has {count} tokens with its end, and `attention.max_positions` is {limit}: split it, or \
-         train with more",
+        "source {} has {count} tokens with its end, and `max_positions` of this model is {limit}: split it, \
+         or train with more",
         index + 1
     )]
     BeyondPositions {

@@ -7,7 +7,7 @@
 
 use crate::config::{HeadConfig, Pooling, Task};
 use crate::encoder::mean;
-use crate::memory::Memory;
+use crate::memory::{Memory, row_ids};
 use crate::output::Output;
 use burn::module::{Module, Param};
 use burn::tensor::activation::softmax;
@@ -80,7 +80,14 @@ impl Head {
         }
     }
 
-    pub(crate) fn forward(&self, memory: &Memory, embedding: Option<&Embedding>, noise: &mut Noise) -> Told {
+    /// What is told of the states, or of `rows` among them alone: a wide vocabulary is dear.
+    pub(crate) fn forward(
+        &self,
+        memory: &Memory,
+        rows: Option<&[usize]>,
+        embedding: Option<&Embedding>,
+        noise: &mut Noise,
+    ) -> Told {
         let states = memory.states.clone();
         let [batch, time, width] = states.dims();
         let (features, weights) = match self.task {
@@ -92,6 +99,10 @@ impl Head {
                 (Tensor::cat(vec![half(0), half(width / 2)], 0), None)
             }
             _ => (states.reshape([batch * time, width]), None),
+        };
+        let features = match rows {
+            Some(rows) => features.clone().select(0, row_ids(rows, &features.device())),
+            None => features,
         };
         let logits = self.output.scores(dropout(features, self.dropout, noise), embedding);
         Told { logits, weights }

@@ -12,26 +12,32 @@
 mod assembly;
 mod bridge;
 pub mod config;
+mod continuing;
 mod decoder;
 mod encoder;
 mod error;
+mod filling;
 mod head;
 mod memory;
 mod model;
 mod output;
 mod saved;
 mod stepping;
+mod telling;
 mod trace;
 pub mod weights;
 
 pub use config::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
 };
+pub use continuing::{Continued, Drawing};
 pub use decoder::{Alignment, State};
 pub use error::ModelError;
+pub use filling::{Filled, MASK_WORD};
 pub use head::Told;
 pub use memory::{Memory, Tokens};
 pub use model::{Forward, Model, Vocabularies};
 pub use saved::{CONFIG, Prediction, Saved, WEIGHTS, write};
 pub use stepping::Stepping;
-pub use trace::{Forced, MOST_SCORES, Piece, Trace, log_probabilities};
+pub use telling::{Classified, Labelled};
+pub use trace::{Attention, AttentionKind, Forced, MOST_SCORES, Matrix, Piece, Trace, log_probabilities};

@@ -21,7 +21,7 @@ pub struct Memory {
     /// How many positions of each row exist.
     pub lengths: Vec<usize>,
     /// Where each layer's heads looked while reading: [B, H, positions, positions].
-    pub(crate) heads: Vec<Tensor<4>>,
+    pub heads: Vec<Tensor<4>>,
     /// What a decoder that read the source itself goes on from.
     pub(crate) prefix: Option<StackState>,
 }

@@ -8,8 +8,8 @@ use crate::head::{Head, Told};
 use crate::memory::{Memory, Tokens};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use gatto_data::Padded;
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
+use gatto_data::{Labels, Padded};
 use gatto_nn::attention::Choosing;
 use gatto_nn::{Initial, Noise};
 
@@ -26,6 +26,12 @@ impl Vocabularies {
     /// The sizes of a pair of tokenizers.
     pub fn of(tokens: &TokenizerPair) -> Self {
         Self { source: tokens.source.size(), target: tokens.target.size() }
+    }
+
+    /// The same, with labels in place of the target's tokens where there are labels.
+    pub fn with_labels(tokens: &TokenizerPair, labels: Option<&Labels>) -> Self {
+        let sizes = Self::of(tokens);
+        Self { target: labels.map_or(sizes.target, Labels::len), ..sizes }
     }
 }
 
@@ -53,6 +59,9 @@ pub struct Model {
     /// One network reads source, separator and target as one sequence.
     #[module(skip)]
     single: bool,
+    /// Tokens are scored by the source's vectors.
+    #[module(skip)]
+    source_output: bool,
     #[module(skip)]
     vocabularies: Vocabularies,
 }
@@ -81,7 +90,9 @@ impl Model {
         };
         let features =
             plan.features.as_ref().map(|features| assembly::features(features, vocabularies.source, initial));
-        Self { encoder, decoder, head, features, single: plan.reader == Reader::Itself, vocabularies }
+        let single = plan.reader == Reader::Itself;
+        let source_output = plan.sharing.source_output;
+        Self { encoder, decoder, head, features, single, source_output, vocabularies }
     }
 
     /// Reads a batch of sources; a language model has nothing to read.
@@ -104,14 +115,25 @@ impl Model {
 
     /// What the head tells of what was read; `None` if the model has a decoder instead.
     pub fn tell(&self, memory: &Memory, noise: &mut Noise) -> Option<Told> {
+        self.tell_at(memory, None, noise)
+    }
+
+    /// [`Model::tell`] for some rows of the scores alone, in this order; there must be one.
+    pub fn tell_at(&self, memory: &Memory, rows: Option<&[usize]>, noise: &mut Noise) -> Option<Told> {
         let embedding = self.encoder.as_ref().and_then(Encoder::embedding);
-        Some(self.head.as_ref()?.forward(memory, embedding, noise))
+        Some(self.head.as_ref()?.forward(memory, rows, embedding, noise))
     }
 
     /// What an encoder may use as its own.
     fn lend(&self) -> Lent<'_> {
         let lent = self.decoder.as_ref().map(Decoder::lend).unwrap_or_default();
         Lent { features: self.features.as_ref(), ..lent }
+    }
+
+    /// Scores [N, V] of what the decoder made, [N, width].
+    fn project(&self, features: Tensor<2>) -> Tensor<2> {
+        let source = self.encoder.as_ref().filter(|_| self.source_output).and_then(Encoder::embedding);
+        self.decoder().project(features, source)
     }
 
     fn decoder(&self) -> &Decoder {
@@ -146,7 +168,7 @@ impl Model {
     pub fn step(&self, tokens: &[u32], state: State) -> (Tensor<2>, State) {
         let tokens = Tokens::column(tokens, &self.device());
         let (written, state) = self.decoder().advance(&tokens, state, None, &mut Noise::none());
-        (self.decoder().project(written.features.squeeze_dim::<2>(1)), state)
+        (self.project(written.features.squeeze_dim::<2>(1)), state)
     }
 
     /// All steps at once, reading `inputs` whatever was written (teacher forcing). Where one position
@@ -156,7 +178,7 @@ impl Model {
         let state = self.start(memory, inputs.rows);
         let choosing = noise.key().map(Choosing::Drawn);
         let (written, _) = self.decoder().advance(&tokens, state, choosing, noise);
-        let logits = self.decoder().project(written.features.clone().flatten(0, 1)); // [B·T, V]
+        let logits = self.project(written.features.clone().flatten(0, 1)); // [B·T, V]
         let Written { alignment, heads, cross_heads, .. } = written;
         Forward { logits, alignment, heads, cross_heads }
     }
@@ -175,7 +197,7 @@ impl Model {
         let (written, _) = self.decoder().advance(&tokens, state, Some(Choosing::Everything), noise);
         let choice = written.alignment?.choice?;
         let candidates = written.candidates?.flatten::<3>(0, 1); // [B·T, S, H]
-        Some((self.decoder().project(candidates.flatten(0, 1)), choice.log_weights.flatten(0, 1)))
+        Some((self.project(candidates.flatten(0, 1)), choice.log_weights.flatten(0, 1)))
     }
 
     /// What the decoder reads under teacher forcing: the target behind the first token, without its end.

@@ -1,7 +1,8 @@
 //! A trained model with its vocabulary, as found in a run directory.
 //!
 //! A run directory holds `config.toml`, `model.safetensors` and `tokenizer.json` (or one such file
-//! per side); all that training leaves beside them is not looked at here.
+//! per side), and `labels.json` where the answer is made of labels; all that training leaves beside them
+//! is not looked at here.
 
 use crate::config::{
     self, AttentionConfig, Complaint, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig, ModelConfig,
@@ -13,16 +14,21 @@ use crate::stepping::Stepping;
 use crate::weights;
 use burn::tensor::Device;
 use gatto_data::tokens::{TokenizerPair, TokensConfig};
-use gatto_data::{Limits, evaluation_batches, in_input_order};
+use gatto_data::{Coder, Labels, Limits, Padded, evaluation_batches, in_input_order};
 use gatto_nn::Noise;
 use gatto_search::{Hypothesis, SearchConfig, greedy};
 use serde::Deserialize;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The configuration, in the run directory.
 pub const CONFIG: &str = "config.toml";
 /// The weights, in the run directory.
 pub const WEIGHTS: &str = "model.safetensors";
+/// The labels, in the run directory.
+const LABELS: &str = "labels.json";
+/// The parameter that has a number for every answer of a head.
+const ANSWERS: &str = "head.output.bias";
 
 /// The most tokens of one source.
 pub(crate) const LONGEST_SOURCE: usize = 10_000;
@@ -91,6 +97,8 @@ pub struct Saved {
     pub model: Model,
     /// Its vocabulary.
     pub tokens: TokenizerPair,
+    /// The labels that it tells, if it does.
+    pub labels: Option<Arc<Labels>>,
     /// How it searches unless told otherwise.
     pub search: SearchConfig,
 }
@@ -107,9 +115,11 @@ pub struct Prediction {
 impl Saved {
     /// Loads the model in a run directory.
     pub fn load(directory: &Path, device: &Device) -> Result<Self, ModelError> {
-        if let Some(missing) = [CONFIG, WEIGHTS].into_iter().find(|file| !directory.join(file).exists()) {
-            return Err(ModelError::NotARun { path: directory.to_owned(), missing });
-        }
+        let require = |file: &'static str| match directory.join(file).exists() {
+            true => Ok(()),
+            false => Err(ModelError::NotARun { path: directory.to_owned(), missing: file }),
+        };
+        [CONFIG, WEIGHTS].into_iter().try_for_each(require)?;
         let path = directory.join(CONFIG);
         let text = config::read_text(&path)?;
         let described: Described = config::read(&path, &text, |found: &Described| found.plan().map(drop))?;
@@ -118,16 +128,43 @@ impl Saved {
         described
             .check_tokens(&tokens)
             .map_err(|message| ModelError::Vocabulary { path, message: message.to_owned() })?;
-        let vocabularies = Vocabularies::of(&tokens);
+        let labels = match described.task.has_labels() {
+            true => {
+                require(LABELS)?;
+                Some(Arc::new(Labels::load(directory)?))
+            }
+            false => None,
+        };
+        let vocabularies = Vocabularies::with_labels(&tokens, labels.as_deref());
         let path = directory.join(WEIGHTS);
         let weights = weights::load(&path)?;
+        if let (Some(labels), Some(answers)) = (&labels, weights.get(ANSWERS))
+            && answers.shape != [labels.len()]
+        {
+            let (path, found, expected) = (directory.join(LABELS), labels.len(), answers.values.len());
+            return Err(ModelError::OtherLabels { path, found, expected });
+        }
         let model = weights::install(Model::blank(&plan, vocabularies, device), weights, &path, true)?;
-        Ok(Self { task: described.task, plan, model, tokens, search: described.search })
+        Ok(Self { task: described.task, plan, model, tokens, labels, search: described.search })
+    }
+
+    /// How examples become rows of ids for this model.
+    pub fn coder(&self) -> Coder {
+        self.task.coder(&self.tokens, self.labels.as_ref())
+    }
+
+    /// Refuses what the model is not for.
+    pub(crate) fn require(&self, wanted: Task) -> Result<(), ModelError> {
+        match self.task == wanted {
+            true => Ok(()),
+            false => Err(ModelError::OtherTask { found: self.task, wanted }),
+        }
     }
 
     /// What the model makes of each source, in order. Sources of similar length are computed
     /// together, at most `batch` at a time and fewer where they are long.
     pub fn predict<S: AsRef<str>>(&self, sources: &[S], batch: usize) -> Result<Vec<Prediction>, ModelError> {
+        self.require(Task::Translate)?;
         let encode = |(index, source): (usize, &S)| {
             self.encode_source(index, source.as_ref()).map(|source| (source, Vec::new()))
         };
@@ -135,7 +172,7 @@ impl Saved {
         let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
         let mut found = Vec::with_capacity(sources.len());
         for batch in evaluation_batches(&encoded, &limits)? {
-            let hypotheses = write(&self.model, &batch.source, self.search.max_length);
+            let hypotheses = write(&self.model, &batch.source, self.most_written(&batch.source));
             found.extend(batch.indices.into_iter().zip(hypotheses));
         }
         let prediction = |hypothesis: Hypothesis| Prediction {
@@ -144,10 +181,17 @@ impl Saved {
         };
         Ok(in_input_order(found).into_iter().map(prediction).collect())
     }
+
+    /// The most tokens to write for some sources: no more than there are positions for.
+    fn most_written(&self, source: &Padded) -> usize {
+        let before = if self.plan.reader == config::Reader::Itself { source.width } else { 0 };
+        let room = self.plan.most_target().map_or(usize::MAX, |most| most.saturating_sub(before));
+        self.search.max_length.min(room)
+    }
 }
 
 /// Reads a batch of sources and writes a target for each, by greedy search.
-pub fn write(model: &Model, source: &gatto_data::Padded, max_length: usize) -> Vec<Hypothesis> {
+pub fn write(model: &Model, source: &Padded, max_length: usize) -> Vec<Hypothesis> {
     let memory = model.encode(source, &mut Noise::none());
     greedy(&Stepping::new(model, memory, source.rows), &vec![max_length; source.rows])
 }

@@ -123,7 +123,9 @@ impl Positions {
         let numbers = rows.into_iter().flatten();
         let added = match (self.settings.kind, &self.weight) {
             (PositionKind::Learned, Some(weight)) => {
-                let ids: Vec<usize> = numbers.collect();
+                // Padding behind a short row may lie beyond the last position; any will do for it.
+                let last = weight.dims()[0].saturating_sub(1);
+                let ids: Vec<usize> = numbers.map(|number| number.min(last)).collect();
                 weight.val().select(0, integers(&ids, &device)).reshape(shape)
             }
             (PositionKind::Sinusoidal, _) => {
@@ -151,8 +153,9 @@ impl Positions {
         Some(chosen.reshape([queries, keys, heads]).permute([2, 0, 1]).unsqueeze_dim::<4>(0))
     }
 
-    /// What the distance of key and query adds to scores of these queries [B, T, C]: [B, H, T, S].
-    pub fn bias_of(&self, query: &Tensor<3>, first: usize, keys: usize) -> Option<Tensor<4>> {
+    /// What the distance of key and query adds to scores of these queries [B, T, C], which are multiplied
+    /// by `scale`: [B, H, T, S].
+    pub fn bias_of(&self, query: &Tensor<3>, first: usize, keys: usize, scale: f64) -> Option<Tensor<4>> {
         let table = self.keys.as_ref()?.val(); // [2 k + 1, D]
         let ([batch, time, width], heads) = (query.dims(), self.settings.heads);
         let (head, reach) = (width / heads, self.settings.reach as i64);
@@ -167,7 +170,7 @@ impl Positions {
             .matmul(table.transpose())
             .reshape([batch, time, heads, count]);
         let chosen = products.gather(3, ids.expand([batch, time, heads, keys])); // [B, T, H, S]
-        Some(chosen.permute([0, 2, 1, 3]) / (head as f64).sqrt())
+        Some(chosen.permute([0, 2, 1, 3]) * scale)
     }
 
     /// Queries or keys [B, T, C] of self-attention, turned if this is how they are told.
@@ -194,7 +197,7 @@ impl Place<'_> {
 /// Feature `i` of position `p`.
 fn wave(p: usize, i: usize, width: usize) -> f32 {
     let angle = p as f64 / 10_000f64.powf((i - i % 2) as f64 / width as f64);
-    (if i % 2 == 0 { angle.sin() } else { angle.cos() }) as f32
+    (if i.is_multiple_of(2) { angle.sin() } else { angle.cos() }) as f32
 }
 
 /// How far each key is ahead of each query.
@@ -266,4 +269,37 @@ fn integers(values: &[usize], device: &Device) -> Tensor<1, Int> {
 
 fn floats<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Tensor<D> {
     Tensor::from_data(TensorData::new(values, shape), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    /// `tools/golden_transformer.py`, where T5's own function made the tables.
+    const GOLDEN: &str = include_str!("../../../tests/golden/transformer.json");
+
+    #[test]
+    fn buckets_are_those_of_t5() {
+        let golden: Value = serde_json::from_str(GOLDEN).unwrap();
+        let tables = golden["bucket_tables"].as_array().unwrap();
+        assert_eq!(tables.len(), 4);
+        for table in tables {
+            let number = |key: &str| table[key].as_i64().unwrap();
+            let causal = !table["bidirectional"].as_bool().unwrap();
+            let (buckets, reach) = (number("buckets") as usize, number("distance") as usize);
+            for (distance, expected) in (number("first")..).zip(table["values"].as_array().unwrap()) {
+                let found = bucket(distance, causal, buckets, reach);
+                assert_eq!(Some(found as u64), expected.as_u64(), "{distance} of {buckets}, causal {causal}");
+            }
+        }
+    }
+
+    #[test]
+    fn waves_are_those_of_the_paper() {
+        // p / 10000^(2i/C) with C = 4: p itself for the first pair, p / 100 for the second.
+        let found = [0, 1, 2, 3].map(|i| wave(3, i, 4));
+        let expected = [3f64.sin(), 3f64.cos(), 0.03f64.sin(), 0.03f64.cos()].map(|value| value as f32);
+        assert_eq!(found, expected);
+    }
 }

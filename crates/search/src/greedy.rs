@@ -1,49 +1,29 @@
 //! Greedy search: at every step the most probable token, ŷ_t = argmax p(y | y_<t, x).
 
-use crate::{Hypothesis, Step};
+use crate::step::best;
+use crate::{Continuation, Hypothesis, Step, continued};
 
-/// Writes one sequence per row, the i-th at most `limits[i]` tokens long. Rows that have ended
-/// leave the batch.
+/// Writes one sequence per row, the i-th at most `limits[i]` tokens long.
 pub fn greedy<S: Step>(model: &S, limits: &[usize]) -> Vec<Hypothesis> {
-    let mut found = vec![Hypothesis::default(); limits.len()];
-    let (mut state, first) = model.start();
-    let mut tokens = vec![first; limits.len()];
-    let mut rows: Vec<usize> = (0..limits.len()).collect(); // rows[i]: the sentence of state row i
-    loop {
-        let open: Vec<usize> = (0..rows.len())
-            .filter(|&i| !found[rows[i]].finished && found[rows[i]].tokens.len() < limits[rows[i]])
-            .collect();
-        if open.is_empty() {
-            return found;
-        }
-        if open.len() < rows.len() {
-            state = model.select(state, &open);
-            rows = open.iter().map(|&i| rows[i]).collect();
-            tokens = open.iter().map(|&i| tokens[i]).collect();
-        }
-        let (logits, next) = model.step(&tokens, state);
-        state = next;
-        for ((token, score), (last, &row)) in logits.best(model.forbidden()).zip(tokens.iter_mut().zip(&rows))
-        {
-            let hypothesis = &mut found[row];
-            hypothesis.log_probabilities.push(score);
-            hypothesis.finished = token == model.end();
-            if !hypothesis.finished {
-                hypothesis.tokens.push(token);
-            }
-            *last = token;
-        }
-    }
+    let written = greedy_from(model, &vec![Vec::new(); limits.len()], limits);
+    written.into_iter().map(|found| found.hypothesis).collect()
+}
+
+/// The same behind prompts, as [`continued`] does.
+pub fn greedy_from<S: Step>(model: &S, prompts: &[Vec<u32>], limits: &[usize]) -> Vec<Continuation> {
+    continued(model, prompts, limits, |_, _, scores| {
+        best(scores, model.forbidden()).map_or(0, |(token, _)| token)
+    })
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::Logits;
 
     /// Row r counts down from r + 1 to the end token 0; token 9 starts.
-    struct Countdown {
-        rows: usize,
+    pub(crate) struct Countdown {
+        pub(crate) rows: usize,
     }
 
     impl Step for Countdown {

@@ -4,9 +4,13 @@
 //! not, nor what a tensor is.
 
 mod config;
+mod continuing;
 mod greedy;
+mod sampling;
 mod step;
 
 pub use config::SearchConfig;
-pub use greedy::greedy;
+pub use continuing::{Continuation, continued};
+pub use greedy::{greedy, greedy_from};
+pub use sampling::{Sampling, sample};
 pub use step::{Hypothesis, Logits, Step};

@@ -44,17 +44,27 @@ impl Logits {
     /// the lowest id wins.
     pub fn best<'a>(&'a self, forbidden: &'a [u32]) -> impl Iterator<Item = (u32, f32)> + 'a {
         self.rows().map(move |row| {
-            let mut best = None;
-            for (token, &score) in row.iter().enumerate() {
-                let token = token as u32;
-                if best.is_none_or(|(_, found)| score > found) && !forbidden.contains(&token) {
-                    best = Some((token, score));
-                }
-            }
-            let (token, score) = best.unwrap_or((0, f32::NEG_INFINITY));
+            let (token, score) = best(row, forbidden).unwrap_or((0, f32::NEG_INFINITY));
             (token, score - log_sum_exp(row))
         })
     }
+}
+
+/// The best token of a row that is not in `forbidden`, and its score. Of equals, the lowest id wins.
+pub(crate) fn best(row: &[f32], forbidden: &[u32]) -> Option<(u32, f32)> {
+    let mut best = None;
+    for (token, &score) in row.iter().enumerate() {
+        let token = token as u32;
+        if best.is_none_or(|(_, found)| score > found) && !forbidden.contains(&token) {
+            best = Some((token, score));
+        }
+    }
+    best
+}
+
+/// log p of a token, from the scores of all.
+pub(crate) fn log_probability(row: &[f32], token: u32) -> f32 {
+    row.get(token as usize).map_or(f32::NEG_INFINITY, |score| score - log_sum_exp(row))
 }
 
 /// log Σ exp(x), without overflow.

@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use gatto_data::builtin::Generated;
-use gatto_data::{Corpus, DataError, DataSource, IndexedCorpus, OneSide, Part};
+use gatto_data::{Corpus, DataError, DataSource, IndexedCorpus, OneSide, Part, Side};
 use gatto_model::Task;
 use std::path::Path;
 
@@ -29,11 +29,16 @@ pub fn open(config: &Config, base: &Path, part: Part) -> Result<Option<Box<dyn C
             }
         }
     };
-    Ok(Some(match config.task {
+    Ok(Some(for_task(config.task, corpus, config.data.side.unwrap_or_default())))
+}
+
+/// A corpus as a task reads it; of pairs, a language model reads one side.
+pub fn for_task(task: Task, corpus: Box<dyn Corpus>, side: Side) -> Box<dyn Corpus> {
+    match task {
         Task::Translate | Task::Classify | Task::Label => corpus,
-        Task::LanguageModel => Box::new(OneSide::new(corpus, config.data.side.unwrap_or_default())),
+        Task::LanguageModel => Box::new(OneSide::new(corpus, side)),
         Task::MaskedLanguageModel | Task::BidirectionalLanguageModel => {
-            Box::new(OneSide::as_source(corpus, config.data.side.unwrap_or_default()))
+            Box::new(OneSide::as_source(corpus, side))
         }
-    }))
+    }
 }

@@ -104,6 +104,18 @@ pub enum TrainError {
         /// How it is spelt here.
         ours: String,
     },
+    /// `init` would give what was learnt of some labels to others.
+    #[error(
+        "{}: cannot give `{name}`: it was learnt with other labels; use the same labels.json for both, or write \
+         `part = \"encoder\"` under [[init]]",
+        path.display()
+    )]
+    OtherLabels {
+        /// The run directory of the saved model.
+        path: PathBuf,
+        /// A parameter with a number for every label.
+        name: String,
+    },
     /// `freeze` names every part.
     #[error("`train.freeze`: leaves nothing of the model to learn; take a part out of it")]
     AllFrozen,

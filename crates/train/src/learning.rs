@@ -1,5 +1,6 @@
-//! One learning step: teacher forcing, the loss, and its gradient.
+//! One learning step: the loss of a batch, and its gradient.
 
+use crate::asked::{Asked, Draws};
 use crate::config::TrainConfig;
 use crate::hard::{Costs, surrogate};
 use crate::optimiser::add_gradients;
@@ -10,70 +11,26 @@ use gatto_data::random::mixed;
 use gatto_data::{Batch, Padded};
 use gatto_model::config::FocusKind;
 use gatto_model::weights::Weights;
-use gatto_model::{Alignment, AttentionConfig, Forward, Memory, Model};
+use gatto_model::{Alignment, AttentionConfig, Model, Task};
 use gatto_nn::Noise;
-use gatto_nn::loss::{Targets, cross_entropy, mixture_cross_entropy};
-
-/// A batch behind a forward pass.
-pub(crate) struct Learning<'a> {
-    batch: &'a Batch,
-    /// What the model made of it.
-    pub(crate) forward: Forward,
-}
-
-impl<'a> Learning<'a> {
-    /// Teacher forcing: the decoder reads the target itself.
-    pub(crate) fn new(model: &Model, batch: &'a Batch, noise: &mut Noise) -> Self {
-        let inputs = model.teacher_inputs(&batch.target);
-        let memory = model.encode(&batch.source, noise);
-        Self::reading(model, batch, &inputs, memory, noise)
-    }
-
-    fn reading(
-        model: &Model,
-        batch: &'a Batch,
-        inputs: &Padded,
-        memory: Option<Memory>,
-        noise: &mut Noise,
-    ) -> Self {
-        Self { batch, forward: model.forward(inputs, memory.as_ref(), noise) }
-    }
-
-    /// What the scores are compared with; padding counts for nothing.
-    pub(crate) fn targets(&self, smoothing: f64) -> Targets {
-        targets(&self.batch.target, smoothing)
-    }
-
-    /// How many target tokens have the highest score.
-    pub(crate) fn right(&self) -> usize {
-        let best = self.forward.logits.clone().argmax(1).try_into_vec_as::<u32>().unwrap_or_default();
-        let targets = self.targets(0.0);
-        best.iter().zip(&targets.ids).zip(&targets.weights).filter(|((a, b), w)| a == b && **w > 0.0).count()
-    }
-}
+use gatto_nn::loss::{cross_entropy, mixture_cross_entropy};
 
 /// What the batches of one update gave.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// Gradients of the mean loss, by parameter.
     pub gradients: Weights,
-    /// Sum of the losses of all target tokens.
+    /// Sum of the losses of all answers.
     pub loss: f64,
-    /// Number of target tokens.
+    /// Number of answers: target tokens, labels, or tokens that were hidden.
     pub tokens: usize,
-}
-
-fn targets(target: &Padded, smoothing: f64) -> Targets {
-    let mut weights = vec![0.0; target.ids.len()];
-    for (row, &length) in target.lengths.iter().enumerate() {
-        weights[row * target.width..][..length].fill(1.0);
-    }
-    Targets { ids: target.ids.clone(), weights, smoothing }
 }
 
 /// What one update is told.
 #[derive(Clone, Copy, Debug)]
 pub struct Lesson<'a> {
+    /// What the model is for.
+    pub task: Task,
     /// How the parameters are fitted.
     pub config: &'a TrainConfig,
     /// How the decoder looks back, if it does.
@@ -87,52 +44,91 @@ pub struct Lesson<'a> {
 }
 
 impl<'a> Lesson<'a> {
-    /// An update of a model whose attention, if it has any, chooses nothing.
+    /// An update of a translator whose attention, if it has any, chooses nothing.
     pub fn new(config: &'a TrainConfig, step: u64, key: u64) -> Self {
-        Self { config, attention: None, step, key, average_loss: 0.0 }
+        Self { task: Task::Translate, config, attention: None, step, key, average_loss: 0.0 }
     }
 }
 
 /// Computes the gradients of one update over its batches.
 pub fn gather(model: &Model, batches: &[Batch], lesson: &Lesson<'_>) -> Gathered {
-    let tokens: usize = batches.iter().map(|batch| batch.target.tokens()).sum();
-    let mut gathered = Gathered { tokens, ..Default::default() };
-    for (batch, number) in batches.iter().zip(0..) {
+    let each = batches.iter().zip(0..).map(|(batch, number)| {
         let lesson = Lesson { key: mixed(lesson.key, number), ..*lesson };
-        let (loss, objective) = lesson.learn(model, batch);
+        (lesson, batch, lesson.ask(model, batch))
+    });
+    let each: Vec<_> = each.collect();
+    let tokens: usize = each.iter().map(|(_, _, asked)| asked.count()).sum();
+    let mut gathered = Gathered { tokens, ..Default::default() };
+    for (lesson, batch, asked) in &each {
+        let (loss, objective) = lesson.learn(model, batch, asked);
         gathered.loss += loss;
-        add_gradients(model, (objective / tokens as f64).backward(), &mut gathered.gradients);
+        add_gradients(model, (objective / tokens.max(1) as f64).backward(), &mut gathered.gradients);
     }
     gathered
 }
 
 impl Lesson<'_> {
+    fn ask<'b>(&self, model: &Model, batch: &'b Batch) -> Asked<'b> {
+        let (masking, vocabulary) = (self.config.masking(), model.vocabularies().source);
+        let asked = Asked::new(self.task, batch, &masking, vocabulary, Draws::Step(self.key));
+        asked.smoothed(self.config.label_smoothing)
+    }
+
     /// The sum of a batch's losses, and what to take the gradient of: the same, but for a focus
     /// that chooses one position.
-    fn learn(&self, model: &Model, batch: &Batch) -> (f64, Tensor<1>) {
+    fn learn(&self, model: &Model, batch: &Batch, asked: &Asked<'_>) -> (f64, Tensor<1>) {
+        if self.task.writes() {
+            return self.learn_to_write(model, batch, asked);
+        }
+        let logits = told(model, asked, &mut Noise::seeded(self.key));
+        let loss = cross_entropy(logits, &asked.targets).sum();
+        (scalar(&loss), loss)
+    }
+
+    fn learn_to_write(&self, model: &Model, batch: &Batch, asked: &Asked<'_>) -> (f64, Tensor<1>) {
         let noise = &mut Noise::seeded(self.key);
         let inputs = decoder_inputs(model, batch, self.config, self.step, self.key);
-        let memory = model.encode(&batch.source, noise);
+        let memory = model.encode(&asked.source, noise);
         let hard = self.attention.filter(|attention| attention.focus == FocusKind::Hard);
         let everywhere = hard.filter(|hard| self.step <= hard.marginal_steps.unwrap_or(0));
         if everywhere.is_some()
             && let Some((logits, log_weights)) = model.forward_everywhere(&inputs, memory.as_ref(), noise)
         {
-            let targets = targets(&batch.target, self.config.label_smoothing);
-            let loss = mixture_cross_entropy(logits, log_weights, &targets).sum();
+            let loss = mixture_cross_entropy(logits, log_weights, &asked.targets).sum();
             return (scalar(&loss), loss);
         }
-        let learning = Learning::reading(model, batch, &inputs, memory, noise);
-        let targets = learning.targets(self.config.label_smoothing);
-        let losses = cross_entropy(learning.forward.logits, &targets); // [B·T]
+        let forward = model.forward(&inputs, memory.as_ref(), noise);
+        let losses = cross_entropy(forward.logits, &asked.targets); // [B·T]
         let loss = losses.clone().sum(); // [1]
-        let Some((hard, Alignment { weights, choice: Some(choice) })) = hard.zip(learning.forward.alignment)
-        else {
+        let Some((hard, Alignment { weights, choice: Some(choice) })) = hard.zip(forward.alignment) else {
             return (scalar(&loss), loss);
         };
-        let costs = Costs::new(losses, targets.weights, batch.target.width, hard.is_carried());
+        let costs = Costs::new(losses, asked.targets.weights.clone(), batch.target.width, hard.is_carried());
         (scalar(&loss), loss + surrogate(&costs, &weights, &choice, hard, self.average_loss))
     }
+}
+
+/// The scores of all answers to what is asked about a batch: [N, V]. A decoder reads the target itself
+/// (teacher forcing).
+pub(crate) fn answered(
+    model: &Model,
+    task: Task,
+    batch: &Batch,
+    asked: &Asked<'_>,
+    noise: &mut Noise,
+) -> Tensor<2> {
+    if !task.writes() {
+        return told(model, asked, noise);
+    }
+    let memory = model.encode(&asked.source, noise);
+    model.forward(&model.teacher_inputs(&batch.target), memory.as_ref(), noise).logits
+}
+
+/// What a head tells where it is asked: [N, V].
+fn told(model: &Model, asked: &Asked<'_>, noise: &mut Noise) -> Tensor<2> {
+    let memory = model.encode(&asked.source, noise);
+    let told = memory.and_then(|memory| model.tell_at(&memory, asked.rows.as_deref(), noise));
+    told.map_or_else(|| unreachable!("a model that writes nothing has an encoder and a head"), |it| it.logits)
 }
 
 fn scalar(loss: &Tensor<1>) -> f64 {

@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod asked;
 pub mod checkpoint;
 pub mod config;
 pub mod corpora;
@@ -19,6 +20,7 @@ pub mod sampling;
 mod schedule;
 mod start;
 mod validation;
+mod vocabulary;
 
 pub use config::{Config, ConfigFile};
 pub use error::TrainError;
@@ -27,4 +29,4 @@ pub use optimiser::{Optimiser, add_gradients, global_norm};
 pub use origin::Origin;
 pub use run::{Ending, Outcome, RunOptions, run};
 pub use schedule::ScheduleState;
-pub use validation::Validation;
+pub use validation::{Tally, Validation};

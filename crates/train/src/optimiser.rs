@@ -1,6 +1,7 @@
 //! From gradients to updates: clipping by the global norm, then Adam, AdamW or SGD, in place.
 
 use crate::config::{OptimiserKind, TrainConfig};
+use crate::start::inside;
 use burn::module::Param;
 use burn::tensor::{Gradients, Tensor};
 use gatto_kernels::optimise::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
@@ -78,19 +79,37 @@ impl Optimiser {
                 step,
             }),
         };
-        weights::change(model, &mut Update { optimiser: self, gradients, rule })
+        weights::change(model, &mut Update { optimiser: self, gradients, rule, rates: &config.rates })
     }
 }
 
+#[derive(Clone, Copy)]
 enum Rule {
     Adam(AdamStep),
     Sgd(SgdStep),
+}
+
+impl Rule {
+    /// The same with another learning rate.
+    fn at(self, rate: f64) -> Self {
+        match self {
+            Self::Adam(step) => Self::Adam(AdamStep { lr: step.lr * rate, ..step }),
+            Self::Sgd(step) => Self::Sgd(SgdStep { lr: step.lr * rate, ..step }),
+        }
+    }
+}
+
+/// What the learning rate of a parameter is multiplied by.
+fn rate_of(name: &str, rates: &BTreeMap<String, f64>) -> f64 {
+    let fitting = rates.iter().filter(|(part, _)| inside(name, part).is_some());
+    fitting.max_by_key(|(part, _)| part.len()).map_or(1.0, |(_, rate)| *rate)
 }
 
 struct Update<'a> {
     optimiser: &'a mut Optimiser,
     gradients: &'a Weights,
     rule: Rule,
+    rates: &'a BTreeMap<String, f64>,
 }
 
 impl Change for Update<'_> {
@@ -101,14 +120,14 @@ impl Change for Update<'_> {
             memory.remove(&name).unwrap_or_else(|| vec![0.0; gradient.len()])
         };
         let mut first = remembered(&mut self.optimiser.first);
-        let param = match &self.rule {
+        let param = match self.rule.at(rate_of(&name, self.rates)) {
             Rule::Adam(step) => {
                 let mut second = remembered(&mut self.optimiser.second);
-                let param = changed(param, |values| adam(values, gradient, &mut first, &mut second, step));
+                let param = changed(param, |values| adam(values, gradient, &mut first, &mut second, &step));
                 self.optimiser.second.insert(name.clone(), second);
                 param
             }
-            Rule::Sgd(step) => changed(param, |values| sgd(values, gradient, &mut first, step)),
+            Rule::Sgd(step) => changed(param, |values| sgd(values, gradient, &mut first, &step)),
         };
         self.optimiser.first.insert(name, first);
         param
@@ -121,4 +140,18 @@ fn changed<const D: usize>(param: Param<Tensor<D>>, change: impl FnOnce(&mut [f3
         let plain = gatto_nn::update(tensor.inner(), change);
         Tensor::from_inner(plain).set_require_grad(required)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_name_that_fits_gives_the_rate() {
+        let rates = [("encoder", 0.1), ("encoder.embedding", 0.0), ("dec", 9.0)];
+        let rates = rates.map(|(part, rate)| (part.to_owned(), rate)).into();
+        assert_eq!(rate_of("encoder.network.layers.0.forward.bias", &rates), 0.1);
+        assert_eq!(rate_of("encoder.embedding.weight", &rates), 0.0);
+        assert_eq!(rate_of("decoder.output.bias", &rates), 1.0, "a part is a whole word");
+    }
 }

@@ -12,11 +12,12 @@ use crate::record::{Entry, Event, Journal, Recorder, StepFigures, ValidFigures, 
 use crate::schedule::better;
 use crate::start;
 use crate::validation::Validation;
+use crate::vocabulary::Vocabulary;
 use burn::module::Module;
 use burn::tensor::Device;
 use gatto_data::random::mixed;
-use gatto_data::{BatchStream, Coder, Part, TokenizerPair};
-use gatto_model::{CONFIG, Model, Task, WEIGHTS, weights};
+use gatto_data::{BatchStream, Part};
+use gatto_model::{CONFIG, Model, WEIGHTS, weights};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -92,7 +93,7 @@ pub fn run(
             fs::remove_dir_all(directory).ok(); // nothing began here
         }
     })?;
-    sign(file, &session.tokens, directory)?;
+    sign(file, &session.vocabulary, directory)?;
     recorder.record(&Event::Started {
         step: session.state.step,
         steps: file.config.train.steps,
@@ -133,14 +134,11 @@ fn prepare(file: &ConfigFile, options: &RunOptions) -> Result<File, TrainError> 
 
 /// Writes down what the run is, once it is known that it can start: a directory in which nothing
 /// could begin stays free for the corrected configuration.
-fn sign(file: &ConfigFile, tokens: &TokenizerPair, directory: &Path) -> Result<(), TrainError> {
+fn sign(file: &ConfigFile, vocabulary: &Vocabulary, directory: &Path) -> Result<(), TrainError> {
     Origin::of(file).save(directory)?;
     gatto_data::files::replace(&directory.join(CONFIG), |out| out.write_all(file.text.as_bytes()))?;
     // Last: a vocabulary without a configuration would be taken for one that was put there.
-    if !TokenizerPair::is_in(directory) {
-        tokens.save(directory)?;
-    }
-    Ok(())
+    Ok(vocabulary.save(directory)?)
 }
 
 /// The first key in which two configurations differ, the number of steps aside.
@@ -165,7 +163,7 @@ fn differing_key(before: &toml::Table, now: &toml::Table) -> Option<String> {
 struct Session<'a> {
     config: &'a Config,
     directory: &'a Path,
-    tokens: Arc<TokenizerPair>,
+    vocabulary: Vocabulary,
     stream: BatchStream,
     validation: Option<Validation>,
     optimiser: Optimiser,
@@ -189,41 +187,30 @@ impl<'a> Session<'a> {
         let directory = options.directory.as_path();
         let checkpoint = resumed(directory, options.resume, recorder)?;
         let mut corpus = corpora::open(config, base, Part::Train)?.ok_or_else(no_training_data)?;
-        let tokens = match TokenizerPair::is_in(directory) {
-            true => TokenizerPair::load(directory)?,
-            false => {
-                recorder.record(&Event::Preparing("learning the vocabulary"));
-                TokenizerPair::train(&config.tokens, corpus.as_mut())?
-            }
-        };
-        check_vocabulary(config, &tokens)?;
+        let vocabulary = Vocabulary::open(config, base, directory, corpus.as_mut(), recorder)?;
         recorder.record(&Event::Preparing("reading the first examples"));
-        let tokens = Arc::new(tokens);
+        let coder = vocabulary.coder();
         let validation = match corpora::open(config, base, Part::Valid)? {
-            Some(mut corpus) => Some(Validation::read(corpus.as_mut(), config, &tokens, recorder)?),
+            Some(mut corpus) => Some(Validation::read(corpus.as_mut(), config, &coder, recorder)?),
             None => None,
         };
-        let model = start::drawn(config, &tokens, &options.device)?;
+        let model = start::drawn(config, vocabulary.sizes(), &options.device)?;
         let (model, optimiser, state) = match checkpoint {
             Some(found) => {
                 let path = directory.join(CHECKPOINTS);
                 (weights::install(model, found.weights, &path, true)?, found.optimiser, found.run)
             }
-            None => (start::transfer(model, file, &tokens)?, Optimiser::default(), RunState::default()),
+            None => (start::transfer(model, file, &vocabulary)?, Optimiser::default(), RunState::default()),
         };
         let model = start::frozen(model, config)?;
-        let stream = BatchStream::resume(
-            corpus,
-            Coder::Texts((*tokens).clone()),
-            config.train.stream(config.seed),
-            state.stream.clone(),
-        )?;
+        let stream =
+            BatchStream::resume(corpus, coder, config.train.stream(config.seed), state.stream.clone())?;
         let journal = Journal::open(&directory.join(JOURNAL), state.metrics_bytes)?;
         let events = open_events(file, directory, options.resume, state.step)?;
         let session = Self {
             config,
             directory,
-            tokens,
+            vocabulary,
             stream,
             validation,
             optimiser,
@@ -288,6 +275,7 @@ impl<'a> Session<'a> {
             }
         }
         let lesson = Lesson {
+            task: self.config.task,
             config,
             attention: self.config.attention.as_ref(),
             step,
@@ -386,7 +374,7 @@ impl<'a> Session<'a> {
         let Some(validation) = &self.validation else { return Ok(()) };
         let begun = Instant::now();
         let plain = model.valid();
-        let mut figures = validation.figures(&plain, self.config, &self.tokens);
+        let mut figures = validation.figures(&plain, self.config, &self.vocabulary.tokens);
         let config = &self.config.train;
         let figure = match config.best_by {
             Figure::Loss => figures.loss,
@@ -492,35 +480,6 @@ fn resumed(
         }
         (found, _) => Ok(found),
     }
-}
-
-/// A vocabulary that was put into the directory must be the kind that the configuration speaks of.
-fn check_vocabulary(config: &Config, tokens: &TokenizerPair) -> Result<(), TrainError> {
-    let wrong = |key: &str, problem: String| {
-        let problem = format!("{problem}; change the key, or remove the tokenizer files from the directory");
-        Err(gatto_data::DataError::Config { key: key.to_owned(), problem }.into())
-    };
-    let mut sides = vec![(&tokens.target, config.tokens.target_recipe())];
-    if config.task == Task::Translate {
-        sides.push((&tokens.source, config.tokens.source_recipe()));
-        if tokens.is_shared() != config.tokens.is_shared() {
-            let found = if tokens.is_shared() { "one for both sides" } else { "one for each side" };
-            let wanted = config.tokens.is_shared();
-            return wrong("tokens.shared", format!("is {wanted}, but the run directory holds {found}"));
-        }
-    }
-    for (found, wanted) in sides {
-        if found.kind() != wanted.kind {
-            let problem =
-                format!("is {}, but the tokenizer in the run directory is {}", wanted.kind, found.kind());
-            return wrong("tokens.kind", problem);
-        }
-        if found.lowercase() != wanted.lowercase {
-            let problem = format!("is {}, but not for the tokenizer in the run directory", wanted.lowercase);
-            return wrong("tokens.lowercase", problem);
-        }
-    }
-    Ok(())
 }
 
 fn no_training_data() -> TrainError {

@@ -1,19 +1,57 @@
 //! Looking at a model from outside, on examples that it does not learn from.
 
+use crate::asked::{Asked, Draws};
 use crate::config::Config;
-use crate::learning::Learning;
+use crate::learning::answered;
 use crate::record::{Event, Recorder, ValidFigures};
-use gatto_data::{Batch, Corpus, DataError, Limits, TokenizerPair, evaluation_batches};
+use gatto_data::{Batch, Coder, Corpus, DataError, Limits, TokenizerPair};
 use gatto_metrics::ExactMatch;
 use gatto_model::{Model, Task, write};
 use gatto_nn::Noise;
 use gatto_nn::loss::cross_entropy;
 
+/// Sums over the answers to some examples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Σ −log p of the right answers, in nats.
+    pub loss: f64,
+    /// Answers whose score is the highest.
+    pub right: usize,
+    /// Answers that were asked for.
+    pub asked: usize,
+}
+
+impl Tally {
+    /// Counts the answers that a model, which takes part in no gradient, gives to one more batch. Of
+    /// each example the same tokens are hidden every time.
+    pub fn count(&mut self, model: &Model, config: &Config, batch: &Batch) {
+        let (task, vocabulary) = (config.task, model.vocabularies().source);
+        let asked = Asked::new(task, batch, &config.train.masking(), vocabulary, Draws::Example);
+        let logits = answered(model, task, batch, &asked, &mut Noise::none());
+        let best = logits.clone().argmax(1).try_into_vec_as::<u32>().unwrap_or_default();
+        let losses = cross_entropy(logits, &asked.targets).try_into_vec_as::<f32>().unwrap_or_default();
+        let answers = asked.targets.ids.iter().zip(&asked.targets.weights).zip(&best);
+        self.loss += losses.into_iter().map(f64::from).sum::<f64>();
+        self.right += answers.filter(|((id, weight), best)| id == best && **weight > 0.0).count();
+        self.asked += asked.count();
+    }
+
+    /// The mean loss of an answer.
+    pub fn mean(&self) -> f64 {
+        self.loss / self.asked.max(1) as f64
+    }
+
+    /// The share of right answers.
+    pub fn accuracy(&self) -> f64 {
+        self.right as f64 / self.asked.max(1) as f64
+    }
+}
+
 /// The examples of a validation.
 #[derive(Debug)]
 pub struct Validation {
     batches: Vec<Batch>,
-    /// What each example's output is compared with, by its number.
+    /// What each example's output is compared with, by its number; only where text is written.
     references: Vec<String>,
 }
 
@@ -22,20 +60,21 @@ impl Validation {
     pub fn read(
         corpus: &mut dyn Corpus,
         config: &Config,
-        tokens: &TokenizerPair,
+        coder: &Coder,
         recorder: &mut dyn Recorder,
     ) -> Result<Self, DataError> {
         let (most, max_length) = (config.train.valid_examples, config.train.max_length);
         let (mut examples, mut references, mut too_long) = (Vec::new(), Vec::new(), 0);
         while examples.len() < most
-            && let Some(example) = corpus.next()?
+            && let Some((example, rows)) = coder.read(corpus)?
         {
-            let (source, target) = tokens.encode(&example);
-            if source.len().max(target.len()) <= max_length {
-                examples.push((source, target));
-                references.push(tokens.target.normalise(&example.target));
-            } else {
+            if rows.0.len().max(rows.1.len()) > max_length {
                 too_long += 1;
+                continue;
+            }
+            examples.push(rows);
+            if let Coder::Texts(tokens) = coder {
+                references.push(tokens.target.normalise(&example.target));
             }
         }
         let skipped = corpus.skipped();
@@ -51,19 +90,14 @@ impl Validation {
             recorder.record(&Event::Noted(&note));
         }
         let limits = Limits::tokens(4096.max(max_length + 1));
-        Ok(Self { batches: evaluation_batches(&examples, &limits)?, references })
+        Ok(Self { batches: coder.batches(&examples, &limits)?, references })
     }
 
     /// The figures of a model that takes part in no gradient.
     pub fn figures(&self, model: &Model, config: &Config, tokens: &TokenizerPair) -> ValidFigures {
-        let (mut loss, mut right, mut count) = (0.0, 0, 0);
-        let mut exact = ExactMatch::default();
+        let (mut tally, mut exact) = (Tally::default(), ExactMatch::default());
         for batch in &self.batches {
-            let learning = Learning::new(model, batch, &mut Noise::none());
-            let rows = cross_entropy(learning.forward.logits.clone(), &learning.targets(0.0));
-            loss += rows.try_into_vec_as::<f32>().unwrap_or_default().into_iter().map(f64::from).sum::<f64>();
-            right += learning.right();
-            count += batch.target.tokens();
+            tally.count(model, config, batch);
             if config.task == Task::Translate {
                 let written = write(model, &batch.source, config.search.max_length);
                 for (hypothesis, &index) in written.iter().zip(&batch.indices) {
@@ -71,12 +105,11 @@ impl Validation {
                 }
             }
         }
-        let loss = loss / count.max(1) as f64;
         ValidFigures {
             step: 0,
-            loss,
-            perplexity: loss.exp(),
-            accuracy: right as f64 / count.max(1) as f64,
+            loss: tally.mean(),
+            perplexity: tally.mean().exp(),
+            accuracy: tally.accuracy(),
             exact_match: (config.task == Task::Translate).then(|| exact.share()),
             best: false,
             seconds: 0.0,

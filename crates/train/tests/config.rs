@@ -366,6 +366,387 @@ fn attention_that_makes_no_sense_is_refused_where_it_stands() {
     check(cases);
 }
 
+/// Layers of self-attention on both sides, and alone; the first table is line 4.
+const TRANSFORMER: &str = r#"task = "translate"
+[data]
+builtin = "copy"
+[encoder.transformer]
+width = 8
+[decoder.transformer]
+width = 8
+"#;
+const SINGLE_TRANSFORMER: &str =
+    "task = \"translate\"\n[data]\nbuiltin = \"copy\"\n[single.transformer]\nwidth = 8\n";
+
+#[test]
+fn transformers_that_make_sense_are_accepted() {
+    let reading = |lines: &str| with(TRANSFORMER, "width = 8", &format!("width = 8\n{lines}"));
+    let mut texts = vec![
+        TRANSFORMER.to_owned(),
+        SINGLE_TRANSFORMER.to_owned(),
+        with(SINGLE_TRANSFORMER, "translate\"", "language-model\"").replace("single", "decoder"),
+        reading("heads = 1\nprojections = false"),
+        reading("buckets = 4\nreach = 4\npositions = \"relative\""),
+        reading("dropout = 0.1\nembedding_dropout = 0.0\nattention_dropout = 0.2\nactivation_dropout = 0.3"),
+        reading("activation = \"gelu\"\nnorm = \"pre\"\nfeed_forward = 1\nlayers = 64\nheads = 8"),
+        with(PAIR, "encoder.lstm", "encoder.transformer"),
+        with(PAIR, "decoder.lstm", "decoder.transformer"),
+        and(&with(PAIR, "encoder.lstm", "encoder.transformer"), "[attention]"),
+        and(TRANSFORMER, "[sharing]\nembeddings = true\noutput = true"),
+        // As many positions as are needed: the end, and for a single network both sides with theirs.
+        and(&reading("positions = \"learned\"\nmax_positions = 22"), "[train]\nmax_length = 20"),
+        and(
+            TRANSFORMER,
+            "positions = \"learned\"\nmax_positions = 21\n[train]\nmax_length = 20\n[search]\nmax_length = 20",
+        ),
+        and(
+            SINGLE_TRANSFORMER,
+            "positions = \"learned\"\nmax_positions = 42\n[train]\nmax_length = 20\n[search]\nmax_length = 20",
+        ),
+    ];
+    for kind in ["sinusoidal", "learned", "index", "relative", "relative-clipped", "rotary", "none"] {
+        texts.push(and(
+            &reading(&format!("positions = \"{kind}\"")),
+            "[train]\nmax_length = 200\n[search]\nmax_length = 200",
+        ));
+    }
+    for text in texts {
+        parse(&text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
+}
+
+#[test]
+fn transformers_that_cannot_be_built_are_refused_where_they_stand() {
+    let reading = |lines: &str| with(TRANSFORMER, "width = 8", lines);
+    let writing = |lines: &str| and(TRANSFORMER, lines);
+    let lengths = |train: usize, search: usize| {
+        format!("[train]\nmax_length = {train}\n[search]\nmax_length = {search}")
+    };
+    let cases: Vec<(String, &str, &str)> = vec![
+        // Sizes.
+        (reading("width = 0"), "5:1", "`encoder.transformer.width` is 0; write a number from 1 to 16384"),
+        (
+            reading("width = 16388"),
+            "5:1",
+            "`encoder.transformer.width` is 16388; write a number from 1 to 16384",
+        ),
+        (writing("layers = 0"), "8:1", "`decoder.transformer.layers` is 0; write a number from 1 to 64"),
+        (writing("layers = 65"), "8:1", "`decoder.transformer.layers` is 65; write a number from 1 to 64"),
+        (writing("heads = 0"), "8:1", "`decoder.transformer.heads` is 0; write a number from 1 to 8"),
+        (writing("heads = 9"), "8:1", "`decoder.transformer.heads` is 9; write a number from 1 to 8"),
+        (
+            writing("feed_forward = 0"),
+            "8:1",
+            "`decoder.transformer.feed_forward` is 0; write a number from 1 to 65536",
+        ),
+        (writing("feed_forward = 65537"), "8:1", "`decoder.transformer.feed_forward` is 65537"),
+        (
+            writing("dropout = 1.0"),
+            "8:1",
+            "`decoder.transformer.dropout` is 1; write a share from 0 to below 1",
+        ),
+        (
+            writing("embedding_dropout = -0.5"),
+            "8:1",
+            "`decoder.transformer.embedding_dropout` is -0.5; write a share",
+        ),
+        (
+            writing("attention_dropout = nan"),
+            "8:1",
+            "`decoder.transformer.attention_dropout` is NaN; write a share",
+        ),
+        (
+            writing("activation_dropout = 2.0"),
+            "8:1",
+            "`decoder.transformer.activation_dropout` is 2; write a share",
+        ),
+        (
+            reading("layers = 64\nwidth = 16384"),
+            "6:1",
+            "`encoder.transformer.width` makes layers of 274877906944 parameters, and at most 2147483648 can be built; \
+             write a smaller width, or fewer layers",
+        ),
+        (
+            with(SINGLE_TRANSFORMER, "width = 8", "width = 8192\nlayers = 64"),
+            "5:1",
+            "`single.transformer.width` makes layers of",
+        ),
+        // Heads.
+        (
+            reading("width = 10\nheads = 4"),
+            "5:1",
+            "`encoder.transformer.width` is 10, which 4 heads cannot share evenly; write 8 or 12, or another number \
+             of heads",
+        ),
+        (
+            with(SINGLE_TRANSFORMER, "width = 8", "heads = 3"),
+            "4:9",
+            "`single.transformer.width` is 256, which 3 heads cannot share evenly; write 255 or 258",
+        ),
+        (
+            writing("projections = false\nheads = 2"),
+            "9:1",
+            "`decoder.transformer.heads` is 2, but `projections = false` has one head; write `heads = 1`",
+        ),
+        (
+            writing("projections = false"),
+            "6:10",
+            "`decoder.transformer.heads` is 4, but `projections = false` has one head; write `heads = 1`",
+        ),
+        (
+            with(&writing("projections = false\nheads = 1"), "width = 8", "width = 16"),
+            "8:1",
+            "`decoder.transformer.projections` is false, which needs states as wide as the decoder, but the encoder \
+             leaves 16 and decoder.transformer has 8; write one width in both",
+        ),
+        // Positions.
+        (
+            reading("width = 12\nheads = 4\npositions = \"rotary\""),
+            "7:1",
+            "`encoder.transformer.positions` is \"rotary\", which turns pairs of features, but a head has 3 of them; \
+             write a width that is a multiple of 8",
+        ),
+        (
+            writing("max_positions = 300"),
+            "8:1",
+            "`decoder.transformer.max_positions` is for `positions = \"learned\"`; remove it, or write that",
+        ),
+        (
+            writing("positions = \"relative-clipped\"\nbuckets = 8"),
+            "9:1",
+            "`decoder.transformer.buckets` is for `positions = \"relative\"`; remove it, or write that",
+        ),
+        (
+            writing("reach = 8"),
+            "8:1",
+            "`decoder.transformer.reach` is for `positions = \"relative\"` or `\"relative-clipped\"`; remove it",
+        ),
+        (
+            writing("positions = \"relative-clipped\"\nreach = 0"),
+            "9:1",
+            "`decoder.transformer.reach` is 0; write a number from 1 to 16384",
+        ),
+        (
+            writing("positions = \"relative\"\nbuckets = 7"),
+            "9:1",
+            "`decoder.transformer.buckets` is 7; write an even number from 4 to the reach of 128",
+        ),
+        (
+            writing("positions = \"relative\"\nbuckets = 2"),
+            "9:1",
+            "`decoder.transformer.buckets` is 2; write an even",
+        ),
+        (
+            writing("positions = \"relative\"\nbuckets = 0"),
+            "9:1",
+            "`decoder.transformer.buckets` is 0; write an even",
+        ),
+        (
+            writing("positions = \"relative\"\nreach = 16"),
+            "6:10",
+            "`decoder.transformer.buckets` is 32; write an even number from 4 to the reach of 16",
+        ),
+        (
+            writing("positions = \"learned\"\nmax_positions = 0"),
+            "9:1",
+            "`decoder.transformer.max_positions` is 0; write a number from 1 to 16384",
+        ),
+        (
+            writing("positions = \"learned\"\nmax_positions = 20000"),
+            "9:1",
+            "`decoder.transformer.max_positions` is 20000; write a number from 1 to 16384",
+        ),
+        (
+            and(&reading("positions = \"learned\"\nwidth = 8\nmax_positions = 20"), &lengths(20, 20)),
+            "7:1",
+            "`encoder.transformer.max_positions` is 20, but `train.max_length` lets sequences of 21 tokens in",
+        ),
+        (
+            writing(&format!("positions = \"learned\"\nmax_positions = 20\n{}", lengths(20, 10))),
+            "9:1",
+            "`decoder.transformer.max_positions` is 20, but `train.max_length` lets sequences of 21 tokens in, their \
+             end counted; write `max_positions = 21`, or a smaller `max_length`",
+        ),
+        (
+            writing(&format!("positions = \"learned\"\nmax_positions = 21\n{}", lengths(20, 21))),
+            "9:1",
+            "`decoder.transformer.max_positions` is 21, but `search.max_length` lets 21 tokens be written; write \
+             `max_positions = 22`, or a smaller `max_length`",
+        ),
+        (
+            and(
+                SINGLE_TRANSFORMER,
+                &format!("positions = \"learned\"\nmax_positions = 41\n{}", lengths(20, 20)),
+            ),
+            "7:1",
+            "`single.transformer.max_positions` is 41, but `train.max_length` lets sequences of 21 tokens in, their end \
+             counted; write `max_positions = 42`",
+        ),
+        // What does not go together.
+        (
+            and(TRANSFORMER, "[attention]"),
+            "8:2",
+            "`attention` is for recurrent decoders, and [decoder.transformer] looks at the source in every layer; \
+             remove it",
+        ),
+        (
+            and(&with(PAIR, "decoder.lstm", "decoder.transformer"), "[attention]"),
+            "8:2",
+            "`attention` is for recurrent decoders",
+        ),
+        (and(SINGLE_TRANSFORMER, "[attention]"), "6:2", "`attention` needs an encoder and a decoder"),
+        (
+            and(TRANSFORMER, "[sharing]\nencoder_decoder = true"),
+            "9:1",
+            "`sharing.encoder_decoder` is for recurrent layers; layers of self-attention differ on the two sides: \
+             remove it",
+        ),
+        (
+            and(&with(PAIR, "encoder.lstm", "encoder.transformer"), "[sharing]\nencoder_decoder = true"),
+            "9:1",
+            "`sharing.encoder_decoder` is for recurrent layers",
+        ),
+        (
+            and(&with(TRANSFORMER, "width = 8", "width = 16"), "[sharing]\nembeddings = true"),
+            "9:1",
+            "`sharing.embeddings` needs vectors of one width, but encoder.transformer has 16 and decoder.transformer \
+             has 8",
+        ),
+        (
+            and(SINGLE_TRANSFORMER, "[sharing]\nembeddings = true"),
+            "7:1",
+            "`sharing.embeddings` goes without saying",
+        ),
+        // Names.
+        (writing("bridge = \"both\""), "8:1", "unknown field `bridge`"),
+        (writing("positions = \"rotory\""), "8:13", "hint: did you mean `rotary`?"),
+        (writing("norm = \"prae\""), "8:8", "hint: did you mean `pre`?"),
+        (writing("activation = \"gellu\""), "8:14", "hint: did you mean `gelu`?"),
+        (writing("head = 2"), "8:1", "hint: did you mean `heads`?"),
+    ];
+    check(cases);
+}
+
+/// An encoder with a head; [head] is line 6.
+fn telling(task: &str, lines: &str) -> String {
+    format!("task = \"{task}\"\n[data]\ntrain = {{ tsv = \"a\" }}\n[encoder.lstm]\nwidth = 8\n{lines}\n")
+}
+
+#[test]
+fn heads_that_make_no_sense_are_refused_where_they_stand() {
+    let (classify, label) = ("classify", "label");
+    let (masked, both) = ("masked-language-model", "bidirectional-language-model");
+    let no_place = "has no place in a task without a decoder; remove it, or write `task = \"translate\"`";
+    let (decoder, single) = (format!("`decoder` {no_place}"), format!("`single` {no_place}"));
+    let attention = format!("`attention` {no_place}");
+    let transformer =
+        |task: &str, lines: &str| with(&telling(task, lines), "encoder.lstm", "encoder.transformer");
+    let cases: Vec<(String, &str, &str)> = vec![
+        (
+            and(PAIR, "[head]"),
+            "8:2",
+            "`head` is for tasks without a decoder; remove it, or write `task = \"classify\"`",
+        ),
+        (and(LANGUAGE, "[head]"), "6:2", "`head` is for tasks without a decoder"),
+        (telling(classify, "[decoder.lstm]"), "6:2", &decoder),
+        (telling(label, "[single.lstm]"), "6:2", &single),
+        (telling(classify, "[attention]"), "6:2", &attention),
+        (
+            with(&telling(classify, "[head]"), "[encoder.lstm]\nwidth = 8\n", ""),
+            "1:1",
+            "`encoder` is missing; write [encoder.lstm] (or rnn, gru, transformer)",
+        ),
+        (
+            telling(label, "[head]\npooling = \"mean\""),
+            "7:1",
+            "`head.pooling` is for `task = \"classify\"`, which has one answer for a sequence; remove it",
+        ),
+        (telling(masked, "[head]\npooling = \"last\""), "7:1", "`head.pooling` is for `task = \"classify\"`"),
+        (telling(classify, "[head]\npooling = \"means\""), "7:11", "hint: did you mean `mean`?"),
+        (
+            telling(classify, "[head]\npooling = \"class-token\""),
+            "7:1",
+            "`head.pooling` is \"class-token\", the state of a token before the sequence, and [encoder.lstm] has read \
+             nothing else by then; write `bidirectional = true` there, or `pooling = \"last\"`",
+        ),
+        (
+            telling(classify, "[head]\nhidden = 0"),
+            "7:1",
+            "`head.hidden` is 0; write a number from 1 to 16384",
+        ),
+        (telling(classify, "[head]\nhidden = 16385"), "7:1", "`head.hidden` is 16385; write a number"),
+        (
+            telling(classify, "[head]\ndropout = 1.0"),
+            "7:1",
+            "`head.dropout` is 1; write a share from 0 to below 1",
+        ),
+        // Sharing.
+        (
+            telling(classify, "[sharing]\nembeddings = true"),
+            "7:1",
+            "`sharing.embeddings` needs a decoder, which this task has not; remove it",
+        ),
+        (
+            transformer(masked, "[sharing]\nencoder_decoder = true"),
+            "7:1",
+            "`sharing.encoder_decoder` needs a decoder, which this task has not; remove it",
+        ),
+        (
+            telling(label, "[sharing]\noutput = true"),
+            "7:1",
+            "`sharing.output` needs tokens to tell, and this task tells labels; remove it",
+        ),
+        (
+            telling(masked, "embedding = 4\n[sharing]\noutput = true"),
+            "8:1",
+            "`sharing.output` needs token vectors as wide as what the scores read, but these are 4 and 8; write \
+             `hidden = 4` in [head]",
+        ),
+        // Language models of both directions.
+        (
+            telling(both, ""),
+            "4:10",
+            "`encoder.lstm.bidirectional` is false, and a language model of both directions needs both; write \
+             `bidirectional = true`",
+        ),
+        (
+            transformer(both, ""),
+            "4:10",
+            "`encoder.transformer` sees every token from both sides, so there is nothing to tell; write \
+             [encoder.lstm], or `task = \"masked-language-model\"`",
+        ),
+        (
+            telling(both, "bidirectional = true\nembedding = 16\n[sharing]\noutput = true"),
+            "9:1",
+            "`sharing.output` is not for a language model of both directions; remove it",
+        ),
+        // Features.
+        (
+            transformer(classify, "[features.lstm]"),
+            "6:2",
+            "`features` stand beside what a recurrent encoder reads, and there is none; write [encoder.lstm]",
+        ),
+        (and(LANGUAGE, "[features.gru]"), "6:2", "`features` stand beside what a recurrent encoder reads"),
+        (and(SINGLE, "[features.gru]"), "6:2", "`features` stand beside what a recurrent encoder reads"),
+        (
+            telling(classify, "[features.lstm]\nwidth = 0"),
+            "7:1",
+            "`features.lstm.width` is 0; write a number from 1 to 16384",
+        ),
+        (
+            telling(classify, "[features.lstm]\nreversed = true"),
+            "7:1",
+            "`features.lstm.reversed` has no meaning where both directions are read; remove it",
+        ),
+        (
+            and(PAIR, "[features.lstm]\n[sharing]\nencoder_decoder = true"),
+            "10:1",
+            "`sharing.encoder_decoder` cannot be where features widen what the encoder reads; remove one of them",
+        ),
+    ];
+    check(cases);
+}
+
 #[test]
 fn data_and_tokens_that_make_no_sense_are_refused_where_they_stand() {
     let cases: Vec<(String, &str, &str)> = vec![
@@ -461,4 +842,64 @@ fn files_that_cannot_be_read_are_named() {
     assert!(read("bytes.toml").contains("bytes.toml: cannot be read"), "{}", read("bytes.toml"));
     std::fs::write(folder.path().join("huge.toml"), vec![b'#'; 2 << 20]).expect("written");
     assert!(read("huge.toml").contains("huge.toml: is 2097152 bytes long"), "{}", read("huge.toml"));
+}
+
+const CLASSES: &str = "task = \"classify\"\n[data]\ntrain = { tsv = \"a\" }\n[encoder.gru]\nwidth = 8\n";
+const MASKED: &str = "task = \"masked-language-model\"\n[data]\ntrain = { text = \"a\" }\n[encoder.transformer]\nwidth = 8\nheads = 2\n";
+
+#[test]
+fn tasks_without_a_decoder_are_accepted() {
+    let label = with(&with(CLASSES, "classify", "label"), "train = { tsv = \"a\" }", "builtin = \"sort\"");
+    let both = with(MASKED, "masked-", "bidirectional-")
+        .replace("[encoder.transformer]\nwidth = 8\nheads = 2", "[encoder.gru]\nbidirectional = true");
+    let one_side = with(MASKED, "train = { text = \"a\" }", "builtin = \"phrases\"\nside = \"source\"");
+    let masking = and(MASKED, "[train.masking]\nshare = 1.0\nmasked = 0.5\nrandom = 0.5");
+    for text in [CLASSES, MASKED, &label, &both, &one_side, &masking] {
+        parse(text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
+}
+
+#[test]
+fn settings_of_another_task_are_refused_where_they_stand() {
+    let text = with(CLASSES, "tsv", "text");
+    let valid = with(CLASSES, "{ tsv = \"a\" }", "{ tsv = \"a\" }\nvalid = { text = \"b\" }");
+    let builtin = with(CLASSES, "train = { tsv = \"a\" }", "builtin = \"sort\"");
+    let dates = with(&with(&builtin, "classify", "label"), "sort", "dates");
+    let best = "is \"exact-match\", which `task = ";
+    let cases: Vec<(String, &str, &str)> = vec![
+        (text, "3:1", "`data.train` is text without labels, and this task needs them; write { tsv = \"…\" }"),
+        (valid, "4:1", "`data.valid` is text without labels"),
+        (
+            with(CLASSES, "[encoder", "side = \"source\"\n[encoder"),
+            "4:1",
+            "`data.side` is for language models",
+        ),
+        (builtin, "3:1", "`data.builtin` has no labels; write `train = { tsv = \"…\" }`"),
+        (dates, "3:1", "`data.builtin` has no label for every word; write \"copy\", \"reverse\" or \"sort\""),
+        (and(CLASSES, "[train]\nbest_by = \"exact-match\""), "7:1", best),
+        (and(LANGUAGE, "[train]\nbest_by = \"exact-match\""), "7:1", best),
+        (and(MASKED, "[train]\nbest_by = \"exact-match\""), "8:1", best),
+        (
+            and(MASKED, "[train]\nsampling = { decay = \"constant\", k = 0.5 }"),
+            "8:1",
+            "`train.sampling` is for translators",
+        ),
+        (
+            and(LANGUAGE, "[train]\nmasking = {}"),
+            "7:1",
+            "`train.masking` is for `task = \"masked-language-model\"`, which finds hidden tokens again; remove it",
+        ),
+        (
+            and(MASKED, "[train.masking]\nshare = 0.0"),
+            "8:1",
+            "`train.masking.share` is 0; write a share above 0",
+        ),
+        (and(MASKED, "[train.masking]\nshare = nan"), "8:1", "`train.masking.share` is NaN"),
+        (and(MASKED, "[train.masking]\nmasked = 1.5"), "8:1", "`train.masking.masked` is 1.5; write a share"),
+        (and(MASKED, "[train.masking]\nrandom = 0.3"), "8:1", "`train.masking.random` makes 1.1 together"),
+        (and(MASKED, "[train.masking]\nmaske = 0.3"), "8:1", "hint: did you mean `masked`?"),
+        (and(MASKED, "[tokens.source]\nkind = \"char\""), "7:", "`tokens.source` is for two sides"),
+        (and(CLASSES, "[tokens.target]\nkind = \"char\""), "6:", "`tokens.target` is for two sides"),
+    ];
+    check(cases);
 }

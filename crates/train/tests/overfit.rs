@@ -148,6 +148,39 @@ mod every_variant {
         }
     }
 
+    /// Layers of self-attention with these lines.
+    const LAYERS: &str = "width = 40\nheads = 4\nlayers = 2";
+
+    /// They learn with a smaller rate, and some steps to warm up.
+    fn transformer_learns(name: &str, parts: &str) {
+        let slower = QUICK.replace("8e-3", "3e-3\nwarmup = 20");
+        learns(name, parts, &slower, 0.05);
+    }
+
+    #[test]
+    fn transformer() {
+        for norm in ["post", "pre"] {
+            let lines = format!("{LAYERS}\nnorm = \"{norm}\"");
+            transformer_learns(norm, &pair("transformer", &lines, &lines));
+        }
+    }
+
+    #[test]
+    fn single_transformer() {
+        for positions in ["sinusoidal", "rotary"] {
+            let parts = format!("[single.transformer]\n{LAYERS}\npositions = \"{positions}\"");
+            transformer_learns(positions, &parts);
+        }
+    }
+
+    #[test]
+    fn transformer_beside_a_recurrent_network() {
+        let attention = format!("[encoder.transformer]\n{LAYERS}\n[decoder.gru]\n{WIDTH}\n[attention]");
+        transformer_learns("transformer to gru", &attention);
+        let memory = format!("[encoder.gru]\n{WIDTH}\n[decoder.transformer]\n{LAYERS}");
+        transformer_learns("gru to transformer", &memory);
+    }
+
     axes! {
         plain: |cell| alike(cell, ""),
         two_layers: |cell| alike(cell, "layers = 2"),
@@ -186,11 +219,19 @@ fn a_language_model_learns() {
     assert!(figures.loss < 1.0, "{figures:?}");
     assert!((figures.perplexity - figures.loss.exp()).abs() < 1e-9);
 
+    let layers = "[decoder.transformer]\nwidth = 32\nlayers = 2";
+    let outcome = shop.run("layers", &shop.config("language-model", layers, &QUICK.replace("8e-3", "3e-3")));
+    let figures = outcome.last.expect("a validation");
+    assert!(figures.loss < 1.0, "{figures:?}");
+
     // One sentence, over and over, leaves nothing open.
     fs::write(shop.path("pairs.tsv"), "x\ta b c d\n".repeat(32)).expect("written");
-    let outcome = shop.run("one", &shop.config("language-model", "[decoder.lstm]\nwidth = 16", QUICK));
-    let figures = outcome.last.expect("a validation");
-    assert!(figures.loss < 0.05 && figures.accuracy == 1.0, "{figures:?}");
+    for decoder in ["lstm", "transformer"] {
+        let parts = format!("[decoder.{decoder}]\nwidth = 16");
+        let outcome = shop.run(decoder, &shop.config("language-model", &parts, QUICK));
+        let figures = outcome.last.expect("a validation");
+        assert!(figures.loss < 0.05 && figures.accuracy == 1.0, "{figures:?}");
+    }
 }
 
 #[test]
@@ -267,6 +308,32 @@ fn three_small_batches_make_the_gradient_of_one_large() {
             assert!((a - b).abs() < 1e-5, "{name}: {a} {b}");
         }
     }
+}
+
+/// Every kind of dropout, and what each of them drew, goes on where it was.
+#[test]
+fn a_transformer_with_dropout_resumes_exactly() {
+    let shop = Workshop::new();
+    let layers = "width = 16\nlayers = 2\nheads = 2\npositions = \"relative\"\ndropout = 0.1\n\
+                  embedding_dropout = 0.2\nattention_dropout = 0.3\nactivation_dropout = 0.4";
+    let parts = format!("[encoder.transformer]\n{layers}\n[decoder.transformer]\n{layers}");
+    let config = |steps: u64| {
+        let train = format!(
+            "steps = {steps}\nbatch_examples = 8\nvalidate_every = 8\ncheckpoint_every = 5\nkeep = 9"
+        );
+        shop.config("translate", &parts, &train)
+    };
+    shop.run("whole", &config(16));
+    shop.run("parts", &config(7));
+    assert_ne!(shop.weights("parts"), shop.weights("whole"));
+    let options = RunOptions { resume: true, ..RunOptions::new(shop.path("parts")) };
+    let outcome = run(&config(16), &options, &mut ()).expect("resumed");
+    assert_eq!((outcome.ending, outcome.step), (Ending::Completed, 16));
+    let last = |name: &str| {
+        Checkpoint::load(&shop.path(name).join("checkpoints/step-00000016")).expect("a checkpoint").weights
+    };
+    assert_eq!(last("parts"), last("whole"));
+    assert_eq!(shop.weights("parts"), shop.weights("whole"));
 }
 
 #[test]

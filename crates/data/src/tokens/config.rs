@@ -1,6 +1,7 @@
 //! The `[tokens]` table of a configuration.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 use super::Recipe;
 use crate::DataError;
@@ -49,6 +50,9 @@ pub struct TokensConfig {
     pub min_frequency: u64,
     /// Lower-case all text first.
     pub lowercase: bool,
+    /// A run directory whose vocabulary is taken over, so that parts of its model fit. Nothing is learnt then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<PathBuf>,
     /// The most training examples to learn the vocabulary from.
     pub max_examples: usize,
     /// What is different on the source side.
@@ -62,7 +66,8 @@ pub struct TokensConfig {
 impl Default for TokensConfig {
     fn default() -> Self {
         let Recipe { kind, size, min_frequency, lowercase, max_examples } = Recipe::default();
-        Self { kind, size, shared: None, min_frequency, lowercase, max_examples, source: None, target: None }
+        let (shared, from, source, target) = (None, None, None, None);
+        Self { kind, size, shared, min_frequency, lowercase, from, max_examples, source, target }
     }
 }
 

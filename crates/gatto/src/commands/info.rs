@@ -7,6 +7,9 @@ use gatto::model::config::{Kind, Plan, Reader, TransformerConfig, Writer};
 use gatto::model::{AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Saved, weights};
 use std::io::Write;
 
+/// Labels that are named.
+const LABELS_SHOWN: usize = 20;
+
 pub(crate) fn run(arguments: Info) -> Result<()> {
     let saved = Saved::load(&arguments.model, &Device::flex())?;
     let weights = weights::collect(&saved.model);
@@ -22,6 +25,7 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             "source_vocabulary": saved.tokens.source.size(),
             "target_vocabulary": saved.tokens.target.size(),
             "tokens": saved.tokens.target.kind(),
+            "labels": saved.labels.as_ref().map(|labels| labels.names()),
             "weights": shapes,
         });
         writeln!(out, "{report}")?;
@@ -30,7 +34,9 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
     writeln!(out, "{}", architecture(&saved.plan))?;
     writeln!(out, "parameters   {parameters}")?;
     let (source, target) = (&saved.tokens.source, &saved.tokens.target);
-    if saved.tokens.is_shared() {
+    if !saved.task.writes() {
+        writeln!(out, "vocabulary   {} tokens ({})", source.size(), source.kind())?;
+    } else if saved.tokens.is_shared() {
         writeln!(out, "vocabulary   {} tokens ({}), for both sides", target.size(), target.kind())?;
     } else {
         writeln!(
@@ -41,6 +47,12 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             target.size(),
             target.kind()
         )?;
+    }
+    if let Some(labels) = &saved.labels {
+        let shown =
+            labels.names().iter().take(LABELS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if labels.len() > LABELS_SHOWN { ", …" } else { "" };
+        writeln!(out, "labels       {} ({shown}{more})", labels.len())?;
     }
     writeln!(out, "weights")?;
     for (name, weight) in &weights {

@@ -37,6 +37,17 @@ const RECIPES: &[Recipe] = recipes![
     "attention-hard",
     "attention-dates",
     "attention-scores",
+    "transformer",
+    "transformer-pre-norm",
+    "translate-with-separator",
+    "multi30k",
+    "classify-bilstm",
+    "classify-transformer",
+    "label-bilstm",
+    "bidirectional-language-model",
+    "elmo",
+    "masked-language-model",
+    "masked-then-classify",
 ];
 
 impl Recipe {
@@ -55,7 +66,7 @@ pub(crate) fn run(arguments: New) -> Result<()> {
     let Some(name) = &arguments.name else {
         let mut out = std::io::stdout().lock();
         for recipe in RECIPES {
-            writeln!(out, "{:<20} {}", recipe.name, recipe.summary())?;
+            writeln!(out, "{:<28} {}", recipe.name, recipe.summary())?;
         }
         return Ok(());
     };

@@ -1,10 +1,10 @@
 //! What several commands read: examples to measure on, and sources that a model can take.
 
-use crate::cli::Held;
+use crate::cli::{Held, HeldPart};
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use gatto::data::{Corpus, Example, FileCorpus, Link, Part, words};
+use gatto::data::{Corpus, Example, FileCorpus, Link, Part, Side, words};
 use gatto::metrics::Alignment;
-use gatto::model::{CONFIG, ModelError, Saved, Task};
+use gatto::model::{AttentionKind, CONFIG, ModelError, Saved, Task};
 use gatto::train::{ConfigFile, Origin, corpora};
 use std::io::Write;
 use std::path::Path;
@@ -16,8 +16,8 @@ pub(super) fn too_long(error: ModelError, place: impl Fn(usize) -> String) -> an
             anyhow!("{}: has {count} tokens; at most {limit} can be read at once: split it", place(index))
         }
         ModelError::BeyondPositions { index, count, limit } => anyhow!(
-            "{}: has {count} tokens with its end, and `attention.max_positions` of this model is {limit}: \
-             split it, or train with more",
+            "{}: has {count} tokens with its end, and `max_positions` of this model is {limit}: split it, or \
+             train with more",
             place(index)
         ),
         other => other.into(),
@@ -29,22 +29,48 @@ pub(super) fn require_attention(saved: &Saved, model: &Path, explained: bool) ->
     if saved.task == Task::LanguageModel {
         bail!("{}: is a language model and reads no source to look at", model.display());
     }
-    if saved.plan.attention.is_none() && !explained {
+    if !saved.task.writes() {
+        bail!("{}: is for `task = \"{}\"` and writes nothing to look at", model.display(), saved.task);
+    }
+    let attentions = saved.plan.attentions();
+    if attentions.contains(&AttentionKind::Cross) || explained {
+        return Ok(());
+    }
+    if attentions.contains(&AttentionKind::Decoder) {
         bail!(
-            "{}: has no attention, so there is nothing to look at\n  \
-             hint: add [attention] to its configuration, or see what its output depends on with \
-             `gatto look --explain`",
+            "{}: has no attention to the source alone\n  hint: see what it looks at with `gatto look`",
             model.display()
         );
     }
-    Ok(())
+    bail!(
+        "{}: has no attention, so there is nothing to look at\n  \
+         hint: add [attention] to its configuration, or see what its output depends on with \
+         `gatto look --explain`",
+        model.display()
+    )
 }
 
-/// Held-out examples: the files that were named, or the test part of the model's data.
-pub(super) fn examples(held: &Held, model: &Path, of_a_builtin_task: u64) -> Result<Vec<Example>> {
+/// Held-out examples: the files that were named, or a part of the model's data.
+pub(super) fn examples(
+    held: &Held,
+    saved: &Saved,
+    model: &Path,
+    of_a_builtin_task: u64,
+) -> Result<Vec<Example>> {
     let mut most = held.examples;
-    let mut corpus: Box<dyn Corpus> = match (&held.source, &held.target) {
-        (Some(source), Some(target)) => Box::new(FileCorpus::parallel(source, target, false)?),
+    let one_text = !matches!(saved.task, Task::Translate | Task::Classify | Task::Label);
+    let mut corpus: Box<dyn Corpus> = match (&held.source, &held.target, &held.text) {
+        (None, None, Some(text)) if one_text => {
+            let corpus = Box::new(FileCorpus::single(text, false)?);
+            corpora::for_task(saved.task, corpus, Side::Target)
+        }
+        (None, None, Some(_)) => bail!("--text is for language models; give --source FILE --target FILE"),
+        (Some(source), Some(target), _) if !one_text => {
+            Box::new(FileCorpus::parallel(source, target, false)?)
+        }
+        (Some(_), ..) => {
+            bail!("{}: is a language model and reads one text; give --text FILE", model.display())
+        }
         _ => {
             let path = model.join(CONFIG);
             let file = ConfigFile::read(&path, &[])?;
@@ -52,15 +78,22 @@ pub(super) fn examples(held: &Held, model: &Path, of_a_builtin_task: u64) -> Res
             if file.config.data.builtin.is_some() {
                 most.get_or_insert(of_a_builtin_task);
             }
-            let corpus = corpora::open(&file.config, &base, Part::Test)?;
+            let (part, name) = match held.part {
+                HeldPart::Valid => (Part::Valid, "valid"),
+                HeldPart::Test => (Part::Test, "test"),
+            };
+            let files = if one_text { "--text FILE" } else { "--source FILE --target FILE" };
+            let corpus = corpora::open(&file.config, &base, part)?;
             corpus.with_context(|| {
-                format!("{}: names no test data\n  hint: give --source FILE --target FILE", path.display())
+                let other = if part == Part::Test { ", or --part valid" } else { "" };
+                format!("{}: names no {name} data\n  hint: give {files}{other}", path.display())
             })?
         }
     };
+    let coder = saved.coder();
     let mut examples = Vec::new();
     while most.is_none_or(|most| (examples.len() as u64) < most)
-        && let Some(example) = corpus.next()?
+        && let Some((example, _)) = coder.read(corpus.as_mut())?
     {
         examples.push(example);
     }

@@ -228,6 +228,6 @@ fn exact_match_by_length_is_drawn_beside_that_of_other_models() {
     let said = refused(plot("x.png", &other));
     assert!(said.contains("x.png: is no .svg; name the plot so"), "{said}");
     let said = refused(plot("y.svg", language_model()));
-    assert!(said.contains("run: is a language model"), "{said}");
+    assert!(said.contains("run: is for `task = \"language-model\"`, and translators"), "{said}");
     assert_eq!(names(folder.path()), ["looks", "x.svg"]);
 }

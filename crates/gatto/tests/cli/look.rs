@@ -1,5 +1,7 @@
 //! `gatto look`, and the picture at the end of `gatto demo`.
 
+mod heads;
+
 use crate::models::{attentive, language_model, located, model};
 use crate::{gatto, json_lines, matrix, names, refused, run, snapshot, text, written};
 use serde_json::Value;
@@ -113,8 +115,8 @@ fn pictures_are_files_of_their_kind() {
     assert!(size(16) > 200 && size(20) > 200, "{} × {}", size(16), size(20));
     let heatmaps = page(&folder.path().join("x.html"));
     assert_eq!(heatmaps.len(), 1);
-    assert_eq!(heatmaps[0]["views"][0]["source"], serde_json::json!(["k", "e", "j", "⟨/s⟩"]));
-    assert_eq!(heatmaps[0]["views"][0]["target"], serde_json::json!(["j", "e", "k", "⟨/s⟩"]));
+    assert_eq!(heatmaps[0]["charts"][0]["views"][0]["source"], serde_json::json!(["k", "e", "j", "⟨/s⟩"]));
+    assert_eq!(heatmaps[0]["charts"][0]["views"][0]["target"], serde_json::json!(["j", "e", "k", "⟨/s⟩"]));
     assert_eq!(names(folder.path()), ["x.PNG", "x.html", "x.svg"]);
 }
 
@@ -214,7 +216,7 @@ fn explanations_stand_beside_attention() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("x.html");
     assert_eq!(written(run(look(attentive(), &["a b c", "--explain", "-o"]).arg(&path), None)), "");
-    let panels = page(&path)[0]["views"][0]["panels"].as_array().expect("panels").clone();
+    let panels = page(&path)[0]["charts"][0]["views"][0]["panels"].as_array().expect("panels").clone();
     let names: Vec<_> = panels.iter().map(|panel| panel["name"].as_str().expect("a name")).collect();
     assert_eq!(names, ["attention", "gradient × input", "erasure"]);
     let shape = |panel: &Value| matrix(&panel["values"]).iter().map(Vec::len).collect::<Vec<_>>();

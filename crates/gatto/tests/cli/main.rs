@@ -8,6 +8,7 @@ mod explain_report;
 mod look;
 mod models;
 mod predict;
+mod tasks;
 mod usage;
 
 use serde_json::Value;

@@ -14,7 +14,15 @@ fn scratch(name: &str) -> PathBuf {
 
 /// The run directory of a configuration, `cli-NAME/run` among the files that tests leave.
 fn trained(name: &str, config: &str) -> PathBuf {
+    trained_on(name, config, &[])
+}
+
+/// The same, with files beside the configuration.
+fn trained_on(name: &str, config: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = scratch(&format!("cli-{name}"));
+    for (file, content) in files {
+        fs::write(folder.join(file), content).expect("written");
+    }
     fs::write(folder.join("config.toml"), config).expect("written");
     let run_directory = folder.join("run");
     let mut command = gatto(&["train", "--quiet"]);
@@ -69,6 +77,18 @@ pub(crate) fn attentive() -> &'static Path {
     MODEL.get_or_init(|| trained("attentive", REVERSING))
 }
 
+/// A Transformer that reverses up to four symbols, nearly always rightly.
+pub(crate) fn transformer() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let layers = "width = 32\nlayers = 2\nheads = 4\nnorm = \"pre\"\n";
+        let start = REVERSING.split("[encoder").next().expect("data and tokens");
+        let end = REVERSING.split_once("[train]").expect("training").1;
+        let parts = format!("[encoder.transformer]\n{layers}[decoder.transformer]\n{layers}");
+        trained("transformer", &format!("{start}{parts}[train]{end}"))
+    })
+}
+
 /// A model with attention whose vocabulary holds seven of the 26 letters that it has met.
 pub(crate) fn forgetful() -> &'static Path {
     static MODEL: OnceLock<PathBuf> = OnceLock::new();
@@ -113,5 +133,84 @@ pub(crate) fn language_model() -> &'static Path {
         let config = "task = \"language-model\"\n[data]\nbuiltin = \"copy\"\n[tokens]\nkind = \"word\"\n\
                       [decoder.rnn]\nwidth = 4\n[train]\nsteps = 2\nvalid_examples = 10\n";
         trained("language-model", config)
+    })
+}
+
+/// Nouns that are judged, each adjective of which says how.
+const NOUNS: [&str; 3] = ["film", "book", "meal"];
+const GOOD: [&str; 3] = ["good", "great", "nice"];
+const BAD: [&str; 3] = ["bad", "awful", "poor"];
+
+/// All judgements: a text, its label, and the labels of its words.
+fn judgements() -> Vec<(String, &'static str, &'static str)> {
+    let mut found = Vec::new();
+    for (label, adjectives) in [("very positive", GOOD), ("negative", BAD)] {
+        for (noun, adjective) in NOUNS.iter().flat_map(|noun| adjectives.map(|adjective| (noun, adjective))) {
+            found.push((format!("the {noun} is {adjective}"), label, "DET NOUN AUX ADJ"));
+            found.push((format!("is the {noun} {adjective} ?"), label, "AUX DET NOUN ADJ PUNCT"));
+        }
+    }
+    found
+}
+
+/// A model of this task that knows the judgements: `classify`, `label`, `masked-language-model`,
+/// `bidirectional-language-model` or `writer`, a language model.
+fn judging(name: &str, task: &str, files: &str, parts: &str) -> PathBuf {
+    let lines = |of: fn(&(String, &str, &str)) -> String| -> String {
+        judgements().iter().map(|judgement| of(judgement) + "\n").collect()
+    };
+    let config = format!(
+        "task = \"{task}\"\n[data]\ntrain = {files}\nvalid = {files}\n{parts}\n[search]\nmax_length = 12\n[train]\n\
+         steps = 250\nbatch_examples = 18\nlearning_rate = 8e-3\nvalidate_every = 250\nmax_length = 30\n"
+    );
+    let written = [
+        ("classes.tsv", lines(|judgement| format!("{}\t{}", judgement.0, judgement.1))),
+        ("tags.tsv", lines(|judgement| format!("{}\t{}", judgement.0, judgement.2))),
+        ("text.txt", lines(|judgement| judgement.0.clone())),
+    ];
+    trained_on(name, &config, &written.each_ref().map(|(file, content)| (*file, content.as_str())))
+}
+
+const BOTH_WAYS: &str = "[encoder.gru]\nwidth = 24\nbidirectional = true";
+const SELF_ATTENTION: &str = "[encoder.transformer]\nwidth = 32\nheads = 4\nlayers = 1\nfeed_forward = 64\n\
+                              positions = \"learned\"\nmax_positions = 32";
+
+/// A model that tells good from bad, and what each token counted.
+pub(crate) fn classifier() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let parts = format!("{BOTH_WAYS}\n[head]\npooling = \"attention\"");
+        judging("classifier", "classify", "{ tsv = \"classes.tsv\" }", &parts)
+    })
+}
+
+/// A model that labels words, and has 32 positions.
+pub(crate) fn labeller() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| judging("labeller", "label", "{ tsv = \"tags.tsv\" }", SELF_ATTENTION))
+}
+
+/// A masked language model of words.
+pub(crate) fn masked() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let parts = format!("[tokens]\nkind = \"word\"\n{SELF_ATTENTION}");
+        judging("masked", "masked-language-model", "{ text = \"text.txt\" }", &parts)
+    })
+}
+
+/// A language model of both directions.
+pub(crate) fn bidirectional() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        judging("bidirectional", "bidirectional-language-model", "{ text = \"text.txt\" }", BOTH_WAYS)
+    })
+}
+
+/// A language model that knows the judgements.
+pub(crate) fn writer() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        judging("writer", "language-model", "{ text = \"text.txt\" }", "[decoder.gru]\nwidth = 32")
     })
 }

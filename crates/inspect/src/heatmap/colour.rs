@@ -29,7 +29,7 @@ const LIGHT_INK: Colour = [0xff, 0xff, 0xff];
 /// The colours between which a scale is blended, at equal distances from nothing to the most.
 fn stops(scale: Scale, negative: bool, ground: Ground) -> &'static [Colour] {
     match (scale, ground, negative) {
-        (Scale::Share, Ground::Light, _) => &[
+        (Scale::Share | Scale::Largest, Ground::Light, _) => &[
             [0xfa, 0xfb, 0xf6],
             [0xd9, 0xec, 0xc3],
             [0x86, 0xcb, 0xb0],
@@ -37,7 +37,7 @@ fn stops(scale: Scale, negative: bool, ground: Ground) -> &'static [Colour] {
             [0x23, 0x5a, 0x9a],
             [0x12, 0x26, 0x5c],
         ],
-        (Scale::Share, Ground::Dark, _) => &[
+        (Scale::Share | Scale::Largest, Ground::Dark, _) => &[
             [0x1c, 0x1f, 0x26],
             [0x23, 0x3a, 0x66],
             [0x1f, 0x68, 0x80],
@@ -123,7 +123,7 @@ pub(super) fn hex([red, green, blue]: Colour) -> String {
 /// The class of a step: `s0` to `s32` for shares, `n32` to `n1` and `p0` to `p32` for signed values.
 pub(super) fn class(scale: Scale, step: i32) -> String {
     let letter = match scale {
-        Scale::Share => 's',
+        Scale::Share | Scale::Largest => 's',
         Scale::Signed if step < 0 => 'n',
         Scale::Signed => 'p',
     };
@@ -133,7 +133,7 @@ pub(super) fn class(scale: Scale, step: i32) -> String {
 /// The steps of a scale, from its low end to its high end.
 pub(super) fn steps(scale: Scale) -> std::ops::RangeInclusive<i32> {
     match scale {
-        Scale::Share => 0..=STEPS,
+        Scale::Share | Scale::Largest => 0..=STEPS,
         Scale::Signed => -STEPS..=STEPS,
     }
 }

@@ -6,59 +6,54 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::colour::{self, Ground, STEPS};
+use super::colour::{self, Ground};
+use super::heads::Choice;
 use super::label::visible;
-use super::numbers::Numbers;
-use super::{Heatmap, Panel, Scale, Token};
+use super::page::PageData;
+use super::{Heatmap, Scale};
 use crate::svg::escape;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
 /// In the order in which they need each other.
-const SCRIPTS: [&str; 3] =
-    [include_str!("page/numbers.js"), include_str!("page/picture.js"), include_str!("page/page.js")];
+const SCRIPTS: [&str; 5] = [
+    include_str!("page/numbers.js"),
+    include_str!("page/picture.js"),
+    include_str!("page/heads.js"),
+    include_str!("page/tip.js"),
+    include_str!("page/page.js"),
+];
 
-#[derive(Serialize)]
-struct PageData {
-    steps: i32,
-    /// The colours of a downloaded picture.
-    style: String,
-    heatmaps: Vec<HeatmapData>,
-}
-
-#[derive(Serialize)]
-struct HeatmapData {
-    title: String,
-    views: Vec<ViewData>,
-}
-
-#[derive(Serialize)]
-struct ViewData {
-    merged: bool,
-    endless: bool,
-    source: Vec<String>,
-    target: Vec<String>,
-    probabilities: Option<Vec<f64>>,
-    panels: Vec<PanelData>,
-}
-
-#[derive(Serialize)]
-struct PanelData {
-    name: String,
-    scale: &'static str,
-    limit: f32,
-    unit: i32,
-    decimals: usize,
-    caption: String,
-    ticks: Vec<String>,
-    values: Vec<Vec<f64>>,
+/// What a page shows first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Start {
+    /// Which heatmap of a sentence, from 0.
+    pub chart: usize,
+    /// Which of its heads.
+    pub choice: Choice,
+    /// All heads at once, in place of one.
+    pub all: bool,
+    /// Whole words, where they are in pieces.
+    pub merged: bool,
+    /// Without the end token.
+    pub endless: bool,
 }
 
 /// A page that shows these heatmaps, with a chooser if there are several.
 pub fn html(heatmaps: &[Heatmap]) -> String {
+    let sentences: Vec<&[Heatmap]> = heatmaps.iter().map(std::slice::from_ref).collect();
+    page(&sentences, Start::default())
+}
+
+/// A page that shows several heatmaps of each sentence, such as its attentions: which of them, and which of their
+/// heads, is chosen there.
+pub fn html_of_charts(sentences: &[Vec<Heatmap>], start: Start) -> String {
+    page(&sentences.iter().map(Vec::as_slice).collect::<Vec<_>>(), start)
+}
+
+fn page(sentences: &[&[Heatmap]], start: Start) -> String {
     let light = colour::style(&[Scale::Share, Scale::Signed], Ground::Light);
     let dark = colour::style(&[Scale::Share, Scale::Signed], Ground::Dark);
     let style = format!("{STYLE}{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n");
@@ -66,15 +61,15 @@ pub fn html(heatmaps: &[Heatmap]) -> String {
         "\"use strict\";\nconst data = JSON.parse(document.getElementById(\"data\").textContent);\n{}",
         SCRIPTS.concat()
     );
-    let data = PageData { steps: STEPS, style: light, heatmaps: heatmaps.iter().map(heatmap_data).collect() };
+    let data = PageData::new(sentences, start, light.clone());
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src blob: data:; base-uri 'none'; \
          form-action 'none'",
         hash(&script),
         hash(&style)
     );
-    let title = match heatmaps {
-        [heatmap] if !heatmap.title.is_empty() => visible(&heatmap.title),
+    let title = match sentences {
+        [[heatmap, ..]] if !heatmap.title.is_empty() => visible(&heatmap.title),
         _ => "Where the model looks".to_owned(),
     };
     fill(PAGE, |slot| match slot {
@@ -113,62 +108,12 @@ fn json(data: &PageData) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-fn heatmap_data(heatmap: &Heatmap) -> HeatmapData {
-    let mut views = vec![view_data(heatmap, false, false)];
-    if heatmap.has_end() {
-        views.push(view_data(&heatmap.without_end(), false, true));
-    }
-    if heatmap.has_pieces() {
-        let merged = heatmap.merge_words();
-        views.push(view_data(&merged, true, false));
-        if merged.has_end() {
-            views.push(view_data(&merged.without_end(), true, true));
-        }
-    }
-    let title = if heatmap.title.is_empty() { String::new() } else { visible(&heatmap.title) };
-    HeatmapData { title, views }
-}
-
-fn view_data(heatmap: &Heatmap, merged: bool, endless: bool) -> ViewData {
-    let texts = |tokens: &[Token]| tokens.iter().map(|token| visible(&token.text)).collect();
-    ViewData {
-        merged,
-        endless,
-        source: texts(&heatmap.source),
-        target: texts(&heatmap.target),
-        probabilities: heatmap.probabilities.as_ref().map(|all| all.iter().map(|&p| rounded(p, 4)).collect()),
-        panels: heatmap.panels.iter().map(panel_data).collect(),
-    }
-}
-
-fn panel_data(panel: &Panel) -> PanelData {
-    let numbers = Numbers::of(panel);
-    // One more than are ever shown, so that rounding twice seldom differs from rounding once.
-    let decimals = 5 - f64::from(numbers.limit).log10().floor() as i32;
-    let row = |row: &Vec<f32>| row.iter().map(|&value| rounded(value, decimals)).collect();
-    PanelData {
-        name: visible(&panel.name),
-        scale: if panel.scale == Scale::Share { "share" } else { "signed" },
-        limit: numbers.limit,
-        unit: numbers.unit.unwrap_or(0),
-        decimals: numbers.decimals,
-        caption: numbers.caption(),
-        ticks: numbers.ticks().into_iter().map(|(_, text)| text).collect(),
-        values: panel.values.iter().map(row).collect(),
-    }
-}
-
-/// A value without the digits that nobody reads, but that would make most of the page.
-fn rounded(value: f32, decimals: i32) -> f64 {
-    let text = format!("{:.*}", decimals.clamp(0, 60) as usize, value);
-    text.parse().unwrap_or(f64::from(value))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
 
-    use super::super::samples::{attention, diagonal, hostile, panel};
+    use super::super::samples::{attention, diagonal, heads, hostile, panel};
+    use super::super::{Head, Token};
     use super::*;
 
     /// The data that a browser would read from the page.
@@ -183,7 +128,7 @@ mod tests {
         let panels = vec![panel("attention", Scale::Share, diagonal(3, 3))];
         let heatmap = Heatmap::new("t", pieces(), pieces(), panels).unwrap();
         let data = data(&html(&[heatmap, attention("a b", "c d")]));
-        let views = data["heatmaps"][0]["views"].as_array().unwrap();
+        let views = data["heatmaps"][0]["charts"][0]["views"].as_array().unwrap();
         let sizes: Vec<(bool, bool, usize)> = views
             .iter()
             .map(|view| {
@@ -193,7 +138,40 @@ mod tests {
             .collect();
         assert_eq!(sizes, [(false, false, 3), (false, true, 2), (true, false, 2), (true, true, 1)]);
         assert_eq!(views[3]["panels"][0]["values"][0][0], 1.0);
-        assert_eq!(data["heatmaps"][1]["views"].as_array().unwrap().len(), 1);
+        assert_eq!(data["heatmaps"][1]["charts"][0]["views"].as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_page_of_heads_holds_what_can_be_chosen() {
+        let (cross, own) = (heads(2, 3), heads(1, 1));
+        let choice = Choice { layer: Some(2), head: Head::Max };
+        let page =
+            html_of_charts(&[vec![cross.clone(), own]], Start { choice, all: true, ..Start::default() });
+        let data = data(&page);
+        let start = serde_json::json!({
+            "chart": 0, "layer": 2, "head": "max", "all": true, "merged": false, "endless": false
+        });
+        assert_eq!(data["start"], start);
+        let charts = data["heatmaps"][0]["charts"].as_array().unwrap();
+        assert_eq!(charts[0]["grid"], serde_json::json!({ "layers": [1, 2], "heads": 3 }));
+        let panels = charts[0]["views"][0]["panels"].as_array().unwrap();
+        let names: Vec<String> =
+            panels.iter().map(|panel| format!("{} {}", panel["layer"], panel["head"])).collect();
+        let layers = [1, 2].map(|layer| ["mean", "max"].map(|head| format!("{layer} \"{head}\"")));
+        assert_eq!(names[5..8], ["2 \"3\"", "null \"mean\"", "null \"max\""]);
+        assert_eq!(names[8..], layers.concat());
+        for panel in panels {
+            let head = match panel["head"].as_str().unwrap() {
+                "mean" => Head::Mean,
+                "max" => Head::Max,
+                number => Head::Number(number.parse().unwrap()),
+            };
+            let layer = panel["layer"].as_u64().map(|layer| layer as usize);
+            let expected = cross.pick(Choice { layer, head }).unwrap().panels[0].values[1][2];
+            let found = panel["values"][1][2].as_f64().unwrap();
+            assert!((found - f64::from(expected)).abs() < 1e-4, "{panel}");
+        }
+        assert_eq!(charts[1]["views"][0]["panels"].as_array().unwrap().len(), 1);
     }
 
     #[test]
@@ -204,7 +182,7 @@ mod tests {
             assert_eq!(page.matches(way_out).count(), quiet.matches(way_out).count(), "{way_out}");
         }
         assert!(!page.contains('\u{2028}'));
-        let texts = &data(&page)["heatmaps"][0]["views"][0]["source"];
+        let texts = &data(&page)["heatmaps"][0]["charts"][0]["views"][0]["source"];
         assert_eq!(texts[0], "</script><img src=x onerror=alert(1)>");
     }
 
@@ -223,12 +201,5 @@ mod tests {
     fn the_hash_is_that_of_other_programs() {
         // printf abc | openssl dgst -sha256 -binary | base64
         assert_eq!(hash("abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
-    }
-
-    #[test]
-    fn values_are_short_but_not_lost() {
-        assert_eq!([0.123_456_7, 1.0, 0.0].map(|value| rounded(value, 5)), [0.12346, 1.0, 0.0]);
-        assert_eq!(rounded(1.234_567e-20, 25), 1.23457e-20);
-        assert_eq!(rounded(f32::MAX, -34), f64::from(f32::MAX));
     }
 }

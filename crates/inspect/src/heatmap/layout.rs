@@ -25,6 +25,10 @@ const WIDEST: f64 = 1500.0;
 const NARROWEST: f64 = 320.0;
 /// Cells become narrower than they might be where all of them would fill more than this.
 const ROOM: f64 = 720.0;
+/// The name of a panel has at most so many characters.
+const LONGEST_NAME: usize = 72;
+/// A picture is made wider for its title up to this.
+const WIDEST_FOR_TITLE: f64 = 900.0;
 /// A label has at most so many characters.
 const LONGEST_LABEL: usize = 24;
 /// The sine, and the cosine, of 45°.
@@ -150,14 +154,20 @@ impl Layout {
         }
         let down = heatmap.panels.len().div_ceil(across) as f64;
         let right = (pitch - PANEL_GAP).max(grid_width + overhang);
-        self.width = (left + (across as f64 - 1.0) * pitch + right + MARGIN).max(NARROWEST).ceil();
+        let width = left + (across as f64 - 1.0) * pitch + right + MARGIN;
+        self.width = width.max(title_width(&heatmap.title)).max(NARROWEST).ceil();
         self.height = (MARGIN + title_height + down * (panel_height + ROW_GAP) - ROW_GAP + 8.0).ceil();
     }
 }
 
+/// How wide a picture is at least, for its title to be read.
+pub(super) fn title_width(title: &str) -> f64 {
+    (text_width(title, TITLE_FONT) + 2.0 * MARGIN).min(WIDEST_FOR_TITLE)
+}
+
 /// The name of a panel, cut, with the unit of its numbers.
 pub(super) fn panel_name(panel: &super::Panel) -> String {
-    format!("{} {}", shorten(&panel.name, 40), Numbers::of(panel).caption()).trim_end().to_owned()
+    format!("{} {}", shorten(&panel.name, LONGEST_NAME), Numbers::of(panel).caption()).trim_end().to_owned()
 }
 
 /// The size of the numbers in the cells; zero if they would not fit.

@@ -6,6 +6,9 @@
 //! - as a picture ([`svg`], [`png`]),
 //! - as a page that works offline ([`html`]): hover for values, merge subwords, hide the end token.
 //!
+//! The heads of a Transformer are many panels ([`Heatmap::of_heads`]): drawn small, all of them side by side, or one
+//! of them, or their mean, large ([`Heatmap::pick`]).
+//!
 //! ```
 //! use gatto_inspect::heatmap::{Heatmap, Panel, Scale, Token, svg};
 //!
@@ -25,24 +28,34 @@
 //! right-to-left scripts too: column 3 is token 3. Each token by itself is written in its own direction.
 
 mod colour;
+mod error;
+mod heads;
 mod html;
 mod label;
 mod layout;
+mod multiples;
 mod numbers;
+mod page;
 mod picture;
 mod png;
+mod side_by_side;
 mod terminal;
 mod views;
 
-pub use html::html;
+pub use error::HeatmapError;
+pub use heads::{Choice, Grid, Head};
+pub use html::{Start, html, html_of_charts};
 pub use picture::svg;
 pub use png::{PngError, png};
+pub use side_by_side::fit_side_by_side;
 pub use terminal::{Colours, terminal};
 
 /// More tokens than this on an axis are refused: nobody could read them.
 pub const MOST_TOKENS: usize = 1024;
 /// More panels than this are refused.
 pub const MOST_PANELS: usize = 16;
+/// More heads than this are refused.
+pub const MOST_HEADS: usize = 1024;
 /// More cells than this, over all panels, are refused: every picture holds a few hundred bytes for each.
 pub const MOST_CELLS: usize = 1 << 19;
 /// Rounding may carry a share, or the sum of a row of shares, this far beyond 0 or 1.
@@ -74,6 +87,8 @@ impl Token {
 pub enum Scale {
     /// Shares of a whole, from 0 to 1, such as the weights of attention: from the ground's colour to a strong one.
     Share,
+    /// The largest of several shares, whose rows are no whole: coloured as they are.
+    Largest,
     /// Effects for (positive) and against (negative): two colours that meet at zero.
     Signed,
 }
@@ -89,6 +104,21 @@ pub struct Panel {
     pub values: Vec<Vec<f32>>,
 }
 
+/// What the tokens of the two axes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axes {
+    /// Those over the columns.
+    pub columns: &'static str,
+    /// Those beside the rows.
+    pub rows: &'static str,
+}
+
+impl Default for Axes {
+    fn default() -> Self {
+        Self { columns: "source", rows: "target" }
+    }
+}
+
 /// Matrices between the same source and target tokens. Sizes agree and values are finite: it can be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heatmap {
@@ -97,87 +127,9 @@ pub struct Heatmap {
     target: Vec<Token>,
     probabilities: Option<Vec<f32>>,
     panels: Vec<Panel>,
-}
-
-/// Why something is not a heatmap.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HeatmapError {
-    /// An axis without tokens, or no panel.
-    #[error("a heatmap without {0}")]
-    Empty(&'static str),
-    /// More of something than can be drawn.
-    #[error("a heatmap of {found} {what}; at most {most} can be drawn: split the sentence")]
-    TooLarge {
-        /// What there is too much of.
-        what: &'static str,
-        /// How many there are.
-        found: usize,
-        /// How many there may be.
-        most: usize,
-    },
-    /// A panel's rows are not one per target token.
-    #[error("panel `{panel}` has {rows} rows for {targets} target tokens")]
-    Rows {
-        /// The panel's name.
-        panel: String,
-        /// Its rows.
-        rows: usize,
-        /// The target tokens.
-        targets: usize,
-    },
-    /// A row's values are not one per source token.
-    #[error("row {row} of panel `{panel}` has {columns} values for {sources} source tokens")]
-    Columns {
-        /// The panel's name.
-        panel: String,
-        /// The row, from 0.
-        row: usize,
-        /// Its values.
-        columns: usize,
-        /// The source tokens.
-        sources: usize,
-    },
-    /// A value that is no number, or no share where shares are due.
-    #[error("row {row}, column {column} of panel `{panel}` is {value}, which is no {expected}")]
-    Value {
-        /// The panel's name.
-        panel: String,
-        /// The row, from 0.
-        row: usize,
-        /// The column, from 0.
-        column: usize,
-        /// What stands there.
-        value: f32,
-        /// What should.
-        expected: &'static str,
-    },
-    /// The shares of a row make more than a whole.
-    #[error("row {row} of panel `{panel}` sums to {sum}, but shares sum to at most 1")]
-    Sum {
-        /// The panel's name.
-        panel: String,
-        /// The row, from 0.
-        row: usize,
-        /// What it sums to.
-        sum: f32,
-    },
-    /// The probabilities are not one per target token.
-    #[error("{found} probabilities for {targets} target tokens")]
-    Probabilities {
-        /// How many there are.
-        found: usize,
-        /// The target tokens.
-        targets: usize,
-    },
-    /// A probability outside of 0 to 1.
-    #[error("the probability of target token {index} is {value}, which is not between 0 and 1")]
-    Probability {
-        /// The target token, from 0.
-        index: usize,
-        /// What was given for it.
-        value: f32,
-    },
+    axes: Axes,
+    /// How the panels are the heads of layers, if they are.
+    grid: Option<Grid>,
 }
 
 impl Heatmap {
@@ -192,7 +144,12 @@ impl Heatmap {
         for panel in &panels {
             check_panel(panel, source.len(), target.len())?;
         }
-        Ok(Self { title: title.into(), source, target, probabilities: None, panels })
+        Ok(Self::unchecked(title.into(), source, target, panels))
+    }
+
+    fn unchecked(title: String, source: Vec<Token>, target: Vec<Token>, panels: Vec<Panel>) -> Self {
+        let (probabilities, axes, grid) = (None, Axes::default(), None);
+        Self { title, source, target, probabilities, panels, axes, grid }
     }
 
     /// Refuses sizes that cannot be drawn, before anything is computed for them.
@@ -204,12 +161,7 @@ impl Heatmap {
             ("panels", panels, MOST_PANELS),
             ("cells", cells, MOST_CELLS),
         ] {
-            if found == 0 {
-                return Err(HeatmapError::Empty(what));
-            }
-            if found > most {
-                return Err(HeatmapError::TooLarge { what, found, most });
-            }
+            check_count(what, found, most)?;
         }
         Ok(())
     }
@@ -225,6 +177,12 @@ impl Heatmap {
         }
         self.probabilities = Some(probabilities);
         Ok(self)
+    }
+
+    /// Says what the tokens of the axes are, in place of source and target.
+    #[must_use]
+    pub fn with_axes(self, axes: Axes) -> Self {
+        Self { axes, ..self }
     }
 
     /// What is looked at.
@@ -247,9 +205,22 @@ impl Heatmap {
         self.probabilities.as_deref()
     }
 
+    /// How many cells all panels have together.
+    pub fn cells(&self) -> usize {
+        self.source.len() * self.target.len() * self.panels.len()
+    }
+
     /// The matrices.
     pub fn panels(&self) -> &[Panel] {
         &self.panels
+    }
+}
+
+fn check_count(what: &'static str, found: usize, most: usize) -> Result<(), HeatmapError> {
+    match found {
+        0 => Err(HeatmapError::Empty(what)),
+        _ if found > most => Err(HeatmapError::TooLarge { what, found, most }),
+        _ => Ok(()),
     }
 }
 
@@ -267,7 +238,7 @@ fn check_panel(panel: &Panel, sources: usize, targets: usize) -> Result<(), Heat
             return Err(HeatmapError::Columns { panel: name(), row, columns: values.len(), sources });
         }
         let (wrong, expected): (fn(&f32) -> bool, _) = match panel.scale {
-            Scale::Share => (|value| !is_share(*value), "share between 0 and 1"),
+            Scale::Share | Scale::Largest => (|value| !is_share(*value), "share between 0 and 1"),
             Scale::Signed => (|value| !value.is_finite(), "finite number"),
         };
         if let Some(column) = values.iter().position(wrong) {

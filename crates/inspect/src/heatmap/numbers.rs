@@ -16,27 +16,34 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn of(panel: &Panel) -> Self {
-        let largest = panel.values.iter().flatten().fold(0.0, |most: f32, value| most.max(value.abs()));
-        let limit = match panel.scale {
-            Scale::Share => round_up(largest).clamp(0.05, 1.0),
+        Self::common(std::slice::from_ref(panel))
+    }
+
+    /// For several panels of one scale, so that a colour means the same in all of them.
+    pub(super) fn common(panels: &[Panel]) -> Self {
+        let values = panels.iter().flat_map(|panel| panel.values.iter().flatten());
+        let largest = values.fold(0.0, |most: f32, value| most.max(value.abs()));
+        let scale = panels.first().map_or(Scale::Share, |panel| panel.scale);
+        let limit = match scale {
+            Scale::Share | Scale::Largest => round_up(largest).clamp(0.05, 1.0),
             Scale::Signed => round_up(largest),
         };
         let exponent = f64::from(limit).log10().floor() as i32;
-        let unit = (panel.scale == Scale::Signed && !(-1..=2).contains(&exponent)).then_some(exponent);
-        let decimals = match (panel.scale, unit) {
-            (Scale::Share, _) => 2,
+        let unit = (scale == Scale::Signed && !(-1..=2).contains(&exponent)).then_some(exponent);
+        let decimals = match (scale, unit) {
+            (Scale::Share | Scale::Largest, _) => 2,
             (_, Some(_)) => 1,
             (_, None) => (1 - exponent).clamp(0, 2) as usize,
         };
-        Self { scale: panel.scale, limit, unit, decimals }
+        Self { scale, limit, unit, decimals }
     }
 
     /// A value as it stands in a cell. Shares drop their zero (`.25`), signed values bear their sign.
     pub(super) fn short(&self, value: f32) -> String {
         let text = self.padded(value);
         match self.scale {
-            Scale::Share => text.strip_prefix("0.").map(|rest| format!(".{rest}")).unwrap_or(text),
             Scale::Signed => text,
+            _ => text.strip_prefix("0.").map(|rest| format!(".{rest}")).unwrap_or(text),
         }
     }
 
@@ -45,7 +52,7 @@ impl Numbers {
         let unit = self.unit.map_or(1.0, |exponent| 10f64.powi(exponent));
         let (value, decimals) = (f64::from(value) / unit, self.decimals);
         let text = match self.scale {
-            Scale::Share => format!("{:.decimals$}", value.clamp(0.0, 1.0)),
+            Scale::Share | Scale::Largest => format!("{:.decimals$}", value.clamp(0.0, 1.0)),
             Scale::Signed => format!("{value:+.decimals$}").replace('-', "−"),
         };
         // What rounds to nothing takes no more room than that: the others stand out.
@@ -61,7 +68,9 @@ impl Numbers {
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let limit = f64::from(self.limit);
         match self.scale {
-            Scale::Share => vec![(0.0, "0".to_owned()), (0.5, brief(limit / 2.0)), (1.0, brief(limit))],
+            Scale::Share | Scale::Largest => {
+                vec![(0.0, "0".to_owned()), (0.5, brief(limit / 2.0)), (1.0, brief(limit))]
+            }
             Scale::Signed => {
                 vec![(0.0, brief(-limit)), (0.5, "0".to_owned()), (1.0, format!("+{}", brief(limit)))]
             }
@@ -72,7 +81,7 @@ impl Numbers {
 /// A value in full, for those who point at its cell: four digits.
 pub(super) fn exact(value: f32, scale: Scale) -> String {
     match scale {
-        Scale::Share => format!("{value:.4}"),
+        Scale::Share | Scale::Largest => format!("{value:.4}"),
         Scale::Signed if value > 0.0 => format!("+{}", brief(f64::from(value))),
         Scale::Signed => brief(f64::from(value)),
     }

@@ -3,7 +3,10 @@
 
 use super::colour::{self, Ground};
 use super::label::{isolate, shorten};
-use super::layout::{BAR_WIDTH, Frame, LABEL_GAP, Layout, MARGIN, TITLE_FONT, Turn, panel_name, text_width};
+use super::layout::{
+    BAR_WIDTH, Frame, LABEL_GAP, Layout, MARGIN, TITLE_FONT, TITLE_HEIGHT, Turn, panel_name, text_width,
+};
+use super::multiples::Multiples;
 use super::numbers::{Numbers, exact};
 use super::{Heatmap, Panel, Scale};
 use crate::svg::{Document, number};
@@ -15,6 +18,7 @@ svg { font: 12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans
 text { fill: currentColor; }
 .title { font-size: 15px; font-weight: 600; }
 .name { font-size: 13px; font-weight: 600; }
+.layer { font-weight: 600; }
 .note { color: #666666; font-size: 11px; }
 .end { text-anchor: end; }
 .middle { text-anchor: middle; }
@@ -29,35 +33,81 @@ svg { color: #e8e8e8; }
 /// Draws the panels on their common axes.
 ///
 /// Numbers stand in the cells if they fit; each cell tells its value when it is pointed at. Panels stand side by
-/// side where there is room, else below each other.
+/// side where there is room, else below each other. Several heads are drawn small, all of them at once.
 pub fn svg(heatmap: &Heatmap) -> String {
-    draw(heatmap, &Layout::new(heatmap), true)
+    Picture::new(heatmap).draw(true)
 }
 
-/// The picture with or without what it tells those who point at a cell.
-pub(super) fn draw(heatmap: &Heatmap, layout: &Layout, hints: bool) -> String {
-    let scales: Vec<Scale> = [Scale::Share, Scale::Signed]
-        .into_iter()
-        .filter(|scale| heatmap.panels.iter().any(|panel| panel.scale == *scale))
-        .collect();
-    let style = format!(
+/// A picture that has been measured.
+pub(super) struct Picture<'a> {
+    heatmap: &'a Heatmap,
+    measures: Measures<'a>,
+}
+
+enum Measures<'a> {
+    Panels(Box<Layout>),
+    Heads(Multiples<'a>),
+}
+
+impl<'a> Picture<'a> {
+    pub(super) fn new(heatmap: &'a Heatmap) -> Self {
+        let measures = match &heatmap.grid {
+            Some(grid) if heatmap.panels.len() > 1 => Measures::Heads(Multiples::new(heatmap, grid)),
+            _ => Measures::Panels(Box::new(Layout::new(heatmap))),
+        };
+        Self { heatmap, measures }
+    }
+
+    /// Width and height.
+    pub(super) fn size(&self) -> [f64; 2] {
+        match &self.measures {
+            Measures::Panels(layout) => [layout.width, layout.height],
+            Measures::Heads(multiples) => [multiples.width, multiples.height],
+        }
+    }
+
+    /// The picture with or without what it tells those who point at a cell.
+    pub(super) fn draw(&self, hints: bool) -> String {
+        let (heatmap, [width, height]) = (self.heatmap, self.size());
+        let mut document = Document::new(width, height, &spoken(heatmap), &style(heatmap));
+        document.empty("rect", &[("width", "100%"), ("height", "100%"), ("class", "ground")]);
+        let mut bottom = MARGIN;
+        if !heatmap.title.is_empty() {
+            let title = isolate(&cut(&heatmap.title, TITLE_FONT, width - 2.0 * MARGIN));
+            document.label(MARGIN, MARGIN + TITLE_FONT, "title", &title);
+            bottom += TITLE_HEIGHT;
+        }
+        match &self.measures {
+            Measures::Heads(multiples) => multiples.draw(&mut document, bottom, hints),
+            Measures::Panels(layout) => {
+                for (panel, frame) in heatmap.panels.iter().zip(&layout.frames) {
+                    draw_panel(&mut document, layout, frame, heatmap, panel);
+                    draw_cells(&mut document, layout, frame, heatmap, panel, hints);
+                }
+            }
+        }
+        document.finish()
+    }
+}
+
+/// What a screen reader says of it.
+fn spoken(heatmap: &Heatmap) -> String {
+    let names: Vec<&str> = match &heatmap.grid {
+        Some(grid) => vec![grid.name.as_str()],
+        None => heatmap.panels.iter().map(|panel| panel.name.as_str()).collect(),
+    };
+    [heatmap.title.as_str(), &names.join(", ")].join(": ").trim_start_matches(": ").to_owned()
+}
+
+fn style(heatmap: &Heatmap) -> String {
+    let has = |signed: bool| heatmap.panels.iter().any(|panel| (panel.scale == Scale::Signed) == signed);
+    let scales = [(Scale::Share, has(false)), (Scale::Signed, has(true))];
+    let scales: Vec<Scale> = scales.into_iter().filter(|(_, has)| *has).map(|(scale, _)| scale).collect();
+    format!(
         "{STYLE}{}@media (prefers-color-scheme: dark) {{{DARK_STYLE}{}}}\n",
         colour::style(&scales, Ground::Light),
         colour::style(&scales, Ground::Dark)
-    );
-    let names: Vec<&str> = heatmap.panels.iter().map(|panel| panel.name.as_str()).collect();
-    let spoken = [heatmap.title.as_str(), &names.join(", ")].join(": ");
-    let mut document = Document::new(layout.width, layout.height, spoken.trim_start_matches(": "), &style);
-    document.empty("rect", &[("width", "100%"), ("height", "100%"), ("class", "ground")]);
-    if !heatmap.title.is_empty() {
-        let title = isolate(&cut(&heatmap.title, TITLE_FONT, layout.width - 2.0 * MARGIN));
-        document.label(MARGIN, MARGIN + TITLE_FONT, "title", &title);
-    }
-    for (panel, frame) in heatmap.panels.iter().zip(&layout.frames) {
-        draw_panel(&mut document, layout, frame, heatmap, panel);
-        draw_cells(&mut document, layout, frame, heatmap, panel, hints);
-    }
-    document.finish()
+    )
 }
 
 /// As much of a line as fits into `width` pixels.
@@ -78,8 +128,8 @@ fn draw_panel(document: &mut Document, layout: &Layout, frame: &Frame, heatmap: 
     if frame.labelled {
         draw_row_labels(document, layout, frame, heatmap);
     }
-    let numbers = Numbers::of(panel);
-    draw_bar(document, layout, frame, panel.scale, &numbers);
+    let bottom = frame.top + layout.rows.len() as f64 * layout.cell_height;
+    draw_bar(document, frame.left, bottom + 12.0, panel.scale, &Numbers::of(panel));
 }
 
 fn draw_column_labels(document: &mut Document, layout: &Layout, frame: &Frame) {
@@ -103,8 +153,8 @@ fn draw_column_labels(document: &mut Document, layout: &Layout, frame: &Frame) {
 fn draw_row_labels(document: &mut Document, layout: &Layout, frame: &Frame, heatmap: &Heatmap) {
     let right = frame.left - LABEL_GAP - layout.probability_width;
     let size = format!("font-size:{}px", number(layout.row_font));
-    document.label(right, frame.top - 20.0, "note end", "source →");
-    document.label(right, frame.top - 6.0, "note end", "target ↓");
+    document.label(right, frame.top - 20.0, "note end", &format!("{} →", heatmap.axes.columns));
+    document.label(right, frame.top - 6.0, "note end", &format!("{} ↓", heatmap.axes.rows));
     if layout.probability_width > 0.0 {
         document.label(frame.left - LABEL_GAP, frame.top - 6.0, "note end", "prob.");
     }
@@ -169,21 +219,20 @@ fn draw_cells(
 }
 
 /// What the colours mean: a bar from the low end to the high end of the scale.
-fn draw_bar(document: &mut Document, layout: &Layout, frame: &Frame, scale: Scale, numbers: &Numbers) {
-    let top = frame.top + layout.rows.len() as f64 * layout.cell_height + 12.0;
+pub(super) fn draw_bar(document: &mut Document, left: f64, top: f64, scale: Scale, numbers: &Numbers) {
     let steps = colour::steps(scale);
     let width = BAR_WIDTH / f64::from(*steps.end() - *steps.start() + 1);
     let (y, height) = (number(top), "10");
     // No seams between neighbours.
     document.open("g", &[("shape-rendering", "crispEdges")]);
     for (place, step) in steps.enumerate() {
-        let (x, wide) = (number(frame.left + place as f64 * width), number(width));
+        let (x, wide) = (number(left + place as f64 * width), number(width));
         let class = colour::class(scale, step);
         document
             .empty("rect", &[("x", &x), ("y", &y), ("width", &wide), ("height", height), ("class", &class)]);
     }
     document.close();
-    let (x, bar_width) = (number(frame.left), number(BAR_WIDTH));
+    let (x, bar_width) = (number(left), number(BAR_WIDTH));
     let outline =
         [("x", x.as_str()), ("y", &y), ("width", &bar_width), ("height", height), ("class", "frame")];
     document.empty("rect", &outline);
@@ -193,78 +242,10 @@ fn draw_bar(document: &mut Document, layout: &Layout, frame: &Frame, scale: Scal
             1.0 => "note end",
             _ => "note middle",
         };
-        document.label(frame.left + place * BAR_WIDTH, top + 23.0, class, &text);
+        document.label(left + place * BAR_WIDTH, top + 23.0, class, &text);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::png::parse;
-    use super::super::samples::{attention, diagonal, hostile, panel, words};
-    use super::*;
-    use crate::svg::assert_well_formed;
-
-    #[test]
-    fn a_cell_is_a_colour_a_number_and_a_hint() {
-        let values = vec![vec![0.75, 0.25]];
-        let panels = vec![panel("attention", Scale::Share, values)];
-        let heatmap = Heatmap::new("", words("the cat"), words("gatto"), panels).unwrap();
-        let picture = svg(&heatmap);
-        assert_well_formed(&picture);
-        let cell = "<g class=\"s30\">\n<title>gatto ← the: 0.7500</title>\n\
-            <rect x=\"86.5\" y=\"64.5\" width=\"45\" height=\"29\"/>\n\
-            <text x=\"109\" y=\"83.32\" class=\"middle\" style=\"font-size:12px\">.75</text>\n</g>\n";
-        assert!(picture.contains(cell), "{picture}");
-    }
-
-    #[test]
-    fn hostile_text_is_text() {
-        let picture = svg(&hostile());
-        assert_well_formed(&picture);
-        parse(&picture).unwrap();
-        assert!(!picture.contains("<script") && !picture.contains("<img"));
-    }
-
-    #[test]
-    fn labels_lean_and_numbers_vanish_as_tokens_become_many() {
-        let turned = |count: usize| {
-            let picture = svg(&attention(&"straordinario ".repeat(count), &"gatto ".repeat(count)));
-            assert_well_formed(&picture);
-            let numbers = picture.contains(">.");
-            (picture.contains("rotate(-45"), picture.contains("rotate(-90"), numbers)
-        };
-        assert_eq!(turned(20), (true, false, true));
-        assert_eq!(turned(80), (false, true, false));
-        assert!(!svg(&attention("the cat", "il gatto")).contains("rotate("));
-    }
-
-    #[test]
-    fn panels_stand_side_by_side_where_there_is_room() {
-        let explained = |count: usize| {
-            let names = ["attention", "gradient × input", "erasure"];
-            let scales = [Scale::Share, Scale::Signed, Scale::Signed];
-            let panels =
-                names.iter().zip(scales).map(|(name, scale)| panel(name, scale, diagonal(count, count)));
-            let tokens = words(&"word ".repeat(count));
-            Heatmap::new("", tokens.clone(), tokens, panels.collect()).unwrap()
-        };
-        let (few, many) = (Layout::new(&explained(5)), Layout::new(&explained(60)));
-        assert!(few.frames.iter().all(|frame| frame.top == few.frames[0].top));
-        assert!(many.frames.iter().all(|frame| frame.left == many.frames[0].left && frame.labelled));
-        for frame in few.frames.iter().chain(&many.frames) {
-            assert!(frame.left > 0.0 && frame.top > 0.0);
-        }
-    }
-
-    #[test]
-    fn everything_stands_within_the_picture() {
-        let long = "Donaudampfschifffahrtsgesellschaft MMMMMMMMMMMMMM 图书馆图书馆图书馆 الخشبية";
-        for heatmap in [attention(long, long), attention(&long.repeat(9), long), hostile()] {
-            let tree = parse(&svg(&heatmap)).unwrap();
-            let (size, drawn) = (tree.size(), tree.root().abs_bounding_box());
-            assert!(drawn.left() >= -0.5 && drawn.top() >= -0.5, "{drawn:?}");
-            let fits = drawn.right() <= size.width() + 0.5 && drawn.bottom() <= size.height() + 0.5;
-            assert!(fits, "{drawn:?} {size:?}");
-        }
-    }
-}
+#[path = "picture_tests.rs"]
+mod tests;

@@ -10,8 +10,8 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::{Database, FaceInfo, ID, Source, Style, Weight};
 use resvg::usvg::{FontResolver, Options, Tree};
 
-use super::layout::Layout;
-use super::{Heatmap, picture};
+use super::Heatmap;
+use super::picture::Picture;
 
 static FONT: &[u8] = include_bytes!("../../fonts/DejaVuSans.ttf");
 /// More pixels are refused before memory is asked for: at four bytes each, these are 256 MiB.
@@ -39,13 +39,13 @@ pub enum PngError {
 
 /// The picture with `scale` pixels for each of the SVG's; 2 is sharp on most screens.
 pub fn png(heatmap: &Heatmap, scale: f32) -> Result<Vec<u8>, PngError> {
-    let layout = Layout::new(heatmap);
-    let [width, height] = [layout.width, layout.height].map(|side| (side * f64::from(scale)).ceil());
+    let picture = Picture::new(heatmap);
+    let [width, height] = picture.size().map(|side| (side * f64::from(scale)).ceil());
     // Also false for a scale that is no number.
     let drawable = width >= 1.0 && height >= 1.0 && width * height <= MOST_PIXELS;
     let pixels = if drawable { Pixmap::new(width as u32, height as u32) } else { None };
     let mut pixels = pixels.ok_or(PngError::Size { width, height })?;
-    let tree = parse(&picture::draw(heatmap, &layout, false))?;
+    let tree = parse(&picture.draw(false))?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| PngError::Encode(error.to_string()))
 }
@@ -104,7 +104,7 @@ fn embedded() -> &'static (Database, Option<ID>) {
 mod tests {
     use super::super::colour::{Ground, colour};
     use super::super::samples::{attention, hostile, panel, words};
-    use super::super::{MOST_TOKENS, Scale};
+    use super::super::{MOST_TOKENS, Scale, svg};
     use super::*;
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
     fn text_is_drawn_without_any_font_of_the_machine() {
         for letters in ["gatto", "γάτα", "кошка", "قطة", "חתול"] {
             let heatmap = attention(letters, letters);
-            let tree = parse(&picture::svg(&heatmap)).unwrap();
+            let tree = parse(&svg(&heatmap)).unwrap();
             assert!(tree.has_text_nodes());
             let fonts = tree.fontdb().faces().count();
             assert_eq!(fonts, 1, "{letters} is in the embedded font, so no other is searched");

@@ -30,6 +30,19 @@ pub(super) fn attention(source: &str, target: &str) -> Heatmap {
     Heatmap::new("a sample", source, target, vec![panel("attention", Scale::Share, values)]).unwrap()
 }
 
+/// So many layers of so many heads, each of which looks a little further to the right.
+pub(super) fn heads(layers: usize, heads: usize) -> Heatmap {
+    let (source, target) = (words("the cat sleeps here"), words("il gatto dorme qui"));
+    let matrix = |shift: usize| {
+        let mut rows = diagonal(source.len(), target.len());
+        rows.iter_mut().for_each(|row| row.rotate_right(shift % source.len()));
+        rows
+    };
+    let layer = |layer: usize| (0..heads).map(|head| matrix(layer + head)).collect();
+    let layers = (0..layers).map(layer).collect();
+    Heatmap::of_heads("a sample", "attention", source.clone(), target.clone(), layers).unwrap()
+}
+
 /// Text that breaks what does not escape it.
 pub(super) fn hostile() -> Heatmap {
     let texts = [

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use super::colour::{self, Colour, Ground, colour, ink, step};
 use super::label::{Align, columns, fit, visible};
 use super::numbers::Numbers;
-use super::{Heatmap, Panel, Scale, Token};
+use super::{Heatmap, Panel, Scale, Token, side_by_side};
 
 /// Which colours the terminal knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,20 +23,28 @@ pub enum Colours {
 }
 
 /// Narrower terminals are written to as if they were this wide.
-const NARROWEST: usize = 32;
+pub(super) const NARROWEST: usize = 32;
 const WIDEST_LABEL: usize = 20;
 /// Cells with numbers: wide enough for `0.93` or `−12.3` and the space around it, no wider than looks like a cell.
 const NUMBER_CELL: std::ops::RangeInclusive<usize> = 7..=10;
-const BLOCK_CELL: usize = 2;
+pub(super) const BLOCK_CELL: usize = 2;
 const PROBABILITY_WIDTH: usize = 5;
 
-/// Draws the panels one below the other in at most `width` columns (32 at least).
+/// Draws the panels one below the other in at most `width` columns (32 at least); several heads side by side, if each
+/// of them fits.
 pub fn terminal(heatmap: &Heatmap, width: usize, colours: Colours) -> String {
-    let grid = Grid::new(heatmap, width.max(NARROWEST), colours);
+    let width = width.max(NARROWEST);
     let mut text = String::new();
     if !heatmap.title.is_empty() {
-        line(&mut text, &fit(&heatmap.title, grid.width, Align::Left));
+        line(&mut text, &fit(&heatmap.title, width, Align::Left));
     }
+    if let Some(heads) = heatmap.grid().filter(|_| heatmap.panels.len() > 1)
+        && side_by_side::fit_side_by_side(heatmap, width)
+    {
+        side_by_side::draw(&mut text, &Grid::blocks(heatmap, width, colours), heads);
+        return text;
+    }
+    let grid = Grid::new(heatmap, width, colours);
     for panel in &heatmap.panels {
         grid.panel(&mut text, panel);
     }
@@ -47,10 +55,10 @@ pub fn terminal(heatmap: &Heatmap, width: usize, colours: Colours) -> String {
 }
 
 /// The measures of a drawing, in columns of the terminal.
-struct Grid<'a> {
-    heatmap: &'a Heatmap,
+pub(super) struct Grid<'a> {
+    pub(super) heatmap: &'a Heatmap,
     colours: Colours,
-    width: usize,
+    pub(super) width: usize,
     /// The label of a row, with the space behind it.
     label: usize,
     /// The probability of a row's token, with the space behind it; zero if there is none.
@@ -59,10 +67,17 @@ struct Grid<'a> {
     /// Whether cells hold numbers.
     numbered: bool,
     /// How many cells stand in a line.
-    across: usize,
+    pub(super) across: usize,
 }
 
 impl<'a> Grid<'a> {
+    /// Blocks without numbers.
+    pub(super) fn blocks(heatmap: &'a Heatmap, width: usize, colours: Colours) -> Self {
+        let grid = Self::new(heatmap, width, colours);
+        let across = (width - grid.before()) / BLOCK_CELL;
+        Self { cell: BLOCK_CELL, numbered: false, across, ..grid }
+    }
+
     fn new(heatmap: &'a Heatmap, width: usize, colours: Colours) -> Self {
         let widest = |tokens: &[Token]| tokens.iter().map(|token| columns(&token.text)).max().unwrap_or(0);
         let label = widest(&heatmap.target).clamp(1, WIDEST_LABEL.min(width / 4)) + 1;
@@ -88,12 +103,8 @@ impl<'a> Grid<'a> {
                 line(text, "");
             }
             self.head(text, part);
-            for (row, token) in self.heatmap.target.iter().enumerate() {
-                let mut row_text = fit(&token.text, self.label - 1, Align::Right) + " ";
-                if let Some(probabilities) = &self.heatmap.probabilities {
-                    // Writing to a string cannot fail.
-                    let _ = write!(row_text, "{:.2} ", probabilities[row]);
-                }
+            for row in 0..self.heatmap.target.len() {
+                let mut row_text = self.row_head(row);
                 for &column in part {
                     row_text += &self.cell(panel.values[row][column], &numbers, panel.scale);
                 }
@@ -103,35 +114,57 @@ impl<'a> Grid<'a> {
         self.legend(text, panel.scale, &numbers);
     }
 
+    /// What stands before the cells.
+    pub(super) fn before(&self) -> usize {
+        self.label + self.probability
+    }
+
+    /// The token of a row, and how probable it was.
+    pub(super) fn row_head(&self, row: usize) -> String {
+        let mut head = fit(&self.heatmap.target[row].text, self.label - 1, Align::Right) + " ";
+        if let Some(probabilities) = &self.heatmap.probabilities {
+            // Writing to a string cannot fail.
+            let _ = write!(head, "{:.2} ", probabilities[row]);
+        }
+        head
+    }
+
     /// What stands over the columns: their tokens, or their positions with the digits one below the other.
     fn head(&self, text: &mut String, part: &[usize]) {
-        let before = self.label + self.probability;
+        let before = " ".repeat(self.before());
         if self.numbered {
             let token =
                 |&column: &usize| fit(&self.heatmap.source[column].text, self.cell - 1, Align::Middle) + " ";
-            return line(text, &(" ".repeat(before) + &part.iter().map(token).collect::<String>()));
+            return line(text, &(before + &part.iter().map(token).collect::<String>()));
         }
-        let digits = self.heatmap.source.len().to_string().len();
-        for place in 0..digits {
-            let mut positions = " ".repeat(before);
-            for column in part {
-                let position = format!("{:digits$}", column + 1);
-                // The leading digits only where they change.
-                let changes = place + 1 == digits || (column + 1) % 10 == 0 || Some(column) == part.first();
-                let digit = if changes { &position[place..=place] } else { " " };
-                let _ = write!(positions, "{digit:>BLOCK_CELL$}");
-            }
-            line(text, &positions);
-        }
+        self.positions(part).iter().for_each(|digits| line(text, &(before.clone() + digits)));
     }
 
-    fn cell(&self, value: f32, numbers: &Numbers, scale: Scale) -> String {
+    /// The numbers of columns, in as many lines as they have digits.
+    pub(super) fn positions(&self, part: &[usize]) -> Vec<String> {
+        let digits = self.heatmap.source.len().to_string().len();
+        let line = |place: usize| {
+            let digit = |column: &usize| {
+                let position = format!("{:digits$}", column + 1);
+                // The leading digits only where they change.
+                let changes =
+                    place + 1 == digits || (column + 1).is_multiple_of(10) || Some(column) == part.first();
+                format!("{:>BLOCK_CELL$}", if changes { &position[place..=place] } else { " " })
+            };
+            part.iter().map(digit).collect()
+        };
+        (0..digits).map(line).collect()
+    }
+
+    pub(super) fn cell(&self, value: f32, numbers: &Numbers, scale: Scale) -> String {
         let place = step(value, numbers.limit);
         match (self.colours, self.numbered, scale) {
             (Colours::None, true, _) => {
                 fit(&format!("{}{}", numbers.padded(value), shade(place)), self.cell - 1, Align::Right) + " "
             }
-            (Colours::None, false, Scale::Share) => shade(place).to_string().repeat(BLOCK_CELL),
+            (Colours::None, false, Scale::Share | Scale::Largest) => {
+                shade(place).to_string().repeat(BLOCK_CELL)
+            }
             (Colours::None, false, Scale::Signed) => format!("{}{}", sign(place), shade(place)),
             (_, true, _) => self.paint(&fit(&numbers.padded(value), self.cell, Align::Middle), scale, place),
             (_, false, _) => self.paint(&" ".repeat(BLOCK_CELL), scale, place),
@@ -154,7 +187,7 @@ impl<'a> Grid<'a> {
     }
 
     /// What the shades or colours mean.
-    fn legend(&self, text: &mut String, scale: Scale, numbers: &Numbers) {
+    pub(super) fn legend(&self, text: &mut String, scale: Scale, numbers: &Numbers) {
         let ticks = numbers.ticks();
         let [low, .., high] = &ticks[..] else { return };
         let steps = colour::steps(scale);
@@ -166,12 +199,12 @@ impl<'a> Grid<'a> {
             })
             .collect();
         let wide = columns(&low.1) + columns(&high.1) + 11;
-        let before = " ".repeat((self.label + self.probability).min(self.width.saturating_sub(wide)));
+        let before = " ".repeat(self.before().min(self.width.saturating_sub(wide)));
         line(text, &format!("{before}{} {bar} {}", low.1, high.1));
     }
 
     /// Which token stands at which position, in lines that fit.
-    fn list(&self, text: &mut String) {
+    pub(super) fn list(&self, text: &mut String) {
         text.push('\n');
         let mut used = 0;
         for (index, token) in self.heatmap.source.iter().enumerate() {
@@ -190,7 +223,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-fn line(text: &mut String, content: &str) {
+pub(super) fn line(text: &mut String, content: &str) {
     text.push_str(content.trim_end());
     text.push('\n');
 }
@@ -230,111 +263,5 @@ fn indexed(colour: Colour) -> u8 {
 }
 
 #[cfg(test)]
-mod tests {
-    use unicode_width::UnicodeWidthStr;
-
-    use super::super::samples::{attention, hostile, panel, words};
-    use super::*;
-
-    fn small() -> Heatmap {
-        let values = vec![vec![0.9, 0.1, 0.0], vec![0.25, 0.5, 0.25]];
-        let panels = vec![panel("attention", Scale::Share, values)];
-        Heatmap::new("the cat sleeps", words("the cat sleeps"), words("il gatto"), panels).unwrap()
-    }
-
-    /// Without what sets colours.
-    fn plain(text: &str) -> String {
-        let mut parts = text.split("\x1b[");
-        let first = parts.next().unwrap().to_owned();
-        first + &parts.map(|part| part.split_once('m').unwrap().1).collect::<String>()
-    }
-
-    #[test]
-    fn without_colours_cells_are_numbers_and_shades() {
-        let expected = "\
-the cat sleeps
-
-attention
-       the    cat   sleeps
-   il  0.90█  0.10░     0
-gatto  0.25░  0.50▒  0.25░
-      0  ░░▒▒▓▓██ 1
-";
-        assert_eq!(terminal(&small(), 80, Colours::None), expected);
-    }
-
-    #[test]
-    fn signed_values_have_signs() {
-        let panels =
-            vec![panel("erasure", Scale::Signed, vec![vec![-1.2, 0.0, 0.31], vec![2.0, -0.04, 0.5]])];
-        let heatmap = Heatmap::new("", words("the cat sleeps"), words("il gatto"), panels).unwrap();
-        let expected = "
-erasure
-       the    cat   sleeps
-   il  −1.2▓     0   +0.3░
-gatto  +2.0█     0   +0.5░
-      −2 █▓▒░ ░▒▓█ +2
-";
-        assert_eq!(terminal(&heatmap, 80, Colours::None), expected);
-    }
-
-    #[test]
-    fn colours_change_nothing_but_colours() {
-        let text = terminal(&small(), 80, Colours::True);
-        assert!(text.contains("\x1b[48;2;28;31;38;38;2;255;255;255m   0   \x1b[0m"), "{text:?}");
-        assert_eq!(plain(&text), plain(&terminal(&small(), 80, Colours::Indexed)));
-        assert!(plain(&text).contains("gatto  0.25   0.50   0.25"), "{}", plain(&text));
-        assert!(terminal(&small(), 80, Colours::Indexed).contains("\x1b[48;5;"));
-    }
-
-    #[test]
-    fn the_palette_is_searched_for_the_nearest_colour() {
-        assert_eq!([[0, 0, 0], [255, 255, 255], [255, 0, 0], [9, 8, 7]].map(indexed), [16, 231, 196, 232]);
-    }
-
-    #[test]
-    fn no_line_is_wider_than_the_terminal() {
-        let long = "word ".repeat(80);
-        let chinese = "图书馆 ".repeat(30);
-        let mut samples = vec![small(), hostile(), attention(&long, &chinese), attention(&chinese, &long)];
-        samples.push(attention(
-            "a",
-            "averyverylongtokenthatneverendsandneverwill 机器学习机器学习机器学习机器学习",
-        ));
-        for heatmap in samples {
-            let heatmap = heatmap.clone().with_probabilities(vec![0.5; heatmap.target().len()]).unwrap();
-            for width in [0, 32, 33, 40, 80, 81, 200] {
-                for colours in [Colours::None, Colours::Indexed, Colours::True] {
-                    for line in plain(&terminal(&heatmap, width, colours)).lines() {
-                        assert!(line.width() <= width.max(NARROWEST), "{width}: {line:?}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn rows_are_aligned_whatever_their_script() {
-        let heatmap = attention("القطة على 机器 table", "قطة 学习 e\u{301}te\u{301} cat");
-        let text = plain(&terminal(&heatmap, 80, Colours::True));
-        let rows: Vec<usize> = text.lines().skip(4).take(4).map(UnicodeWidthStr::width).collect();
-        assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "{rows:?}\n{text}");
-        assert!(text.contains("\u{2068}قطة\u{2069} "), "isolated and whole: {text}");
-    }
-
-    #[test]
-    fn many_columns_have_positions_and_a_list() {
-        let text = terminal(&attention(&"tok ".repeat(80), "a b c"), 60, Colours::None);
-        assert!(text.contains("\n   1 2 3 4 5 6 7 8 9 0 1"), "{text}");
-        assert!(text.contains("79 tok  80 tok\n"), "{text}");
-        let parts = text.lines().filter(|line| line.starts_with('c')).count();
-        assert_eq!(parts, 3, "80 columns of 2 in lines of 58: {text}");
-    }
-
-    #[test]
-    fn nothing_in_a_token_reaches_the_terminal_as_a_command() {
-        let text = terminal(&hostile(), 200, Colours::None);
-        assert!(!text.chars().any(|character| character.is_control() && character != '\n'), "{text:?}");
-        assert!(!text.contains('\u{202e}'));
-    }
-}
+#[path = "terminal_tests.rs"]
+mod tests;

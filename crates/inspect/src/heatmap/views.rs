@@ -20,32 +20,31 @@ impl Heatmap {
     /// Neighbouring pieces of a word as one token.
     ///
     /// What a target token draws from a word is the sum over the word's pieces; what a target word draws is the
-    /// mean over its pieces. So the rows of a [`Scale::Share`] panel keep their sums. A word is as probable as all
-    /// of its pieces together.
+    /// mean over its pieces. So the rows of a [`Scale::Share`] panel keep their sums. Of a [`Scale::Largest`] panel
+    /// it is the largest of all pieces. A word is as probable as all of its pieces together.
     #[must_use]
     pub fn merge_words(&self) -> Self {
         let (columns, rows) = (words(&self.source), words(&self.target));
         let merge = |panel: &Panel| {
-            let row = |row: &Range<usize>| {
-                columns.iter().map(|column| merged_value(&panel.values, row, column)).collect()
-            };
+            let row =
+                |row: &Range<usize>| columns.iter().map(|column| merged_value(panel, row, column)).collect();
             Panel { values: rows.iter().map(row).collect(), ..panel.clone() }
         };
         let product = |probabilities: &Vec<f32>| {
             rows.iter().map(|row| probabilities[row.clone()].iter().product()).collect()
         };
         Self {
-            title: self.title.clone(),
             source: columns.iter().map(|word| merged_token(&self.source[word.clone()])).collect(),
             target: rows.iter().map(|word| merged_token(&self.target[word.clone()])).collect(),
             probabilities: self.probabilities.as_ref().map(product),
             panels: self.panels.iter().map(merge).collect(),
+            ..self.clone()
         }
     }
 
-    /// Without the end token's row and column. The rows of a [`Scale::Share`] panel are divided by what is left of
-    /// them, so that they sum to what they did; a row with nothing left stays zero. An axis of end tokens alone
-    /// stays as it is: there would be nothing to draw.
+    /// Without the end token's row and column, and those of other tokens that belong to no word. The rows of a
+    /// [`Scale::Share`] panel are divided by what is left of them, so that they sum to what they did; a row with
+    /// nothing left stays zero. An axis of end tokens alone stays as it is: there would be nothing to draw.
     #[must_use]
     pub fn without_end(&self) -> Self {
         if !self.has_end() {
@@ -65,11 +64,11 @@ impl Heatmap {
         };
         let pick = |probabilities: &Vec<f32>| rows.iter().map(|&row| probabilities[row]).collect();
         Self {
-            title: self.title.clone(),
             source: columns.iter().map(|&column| self.source[column].clone()).collect(),
             target: rows.iter().map(|&row| self.target[row].clone()).collect(),
             probabilities: self.probabilities.as_ref().map(pick),
             panels: self.panels.iter().map(cut).collect(),
+            ..self.clone()
         }
     }
 }
@@ -86,11 +85,14 @@ fn words(tokens: &[Token]) -> Vec<Range<usize>> {
     runs
 }
 
-fn merged_value(values: &[Vec<f32>], row: &Range<usize>, column: &Range<usize>) -> f32 {
+fn merged_value(Panel { values, scale, .. }: &Panel, row: &Range<usize>, column: &Range<usize>) -> f32 {
+    let pieces = values[row.clone()].iter().flat_map(|row| &row[column.clone()]);
+    if *scale == Scale::Largest {
+        return pieces.fold(0.0, |most, &value| most.max(value));
+    }
     // In double precision, and divided before it is summed: the sum of finite numbers stays finite.
-    let pieces = row.len() as f64;
-    let sum: f64 =
-        values[row.clone()].iter().flat_map(|row| &row[column.clone()]).map(|&v| f64::from(v) / pieces).sum();
+    let count = row.len() as f64;
+    let sum: f64 = pieces.map(|&value| f64::from(value) / count).sum();
     sum.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32
 }
 

@@ -26,8 +26,10 @@ pub use recurrent::{RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurr
 pub(crate) use transformer::Role;
 pub use transformer::TransformerConfig;
 
+use gatto_data::{Coder, Labels, TokenizerPair, Unit};
 use gatto_nn::recurrent::Cell;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What a model is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +58,39 @@ impl Task {
     /// Whether the answer is made of labels, and not of tokens.
     pub fn has_labels(self) -> bool {
         matches!(self, Self::Classify | Self::Label)
+    }
+
+    /// What a label is given to, for a task that has labels.
+    pub fn unit(self) -> Option<Unit> {
+        match self {
+            Self::Classify => Some(Unit::Sequence),
+            Self::Label => Some(Unit::Word),
+            _ => None,
+        }
+    }
+
+    /// How its examples become rows of ids; a task that has labels needs them.
+    pub fn coder(self, tokens: &TokenizerPair, labels: Option<&Arc<Labels>>) -> Coder {
+        let reading = || tokens.source.clone();
+        match (self, labels) {
+            (Self::Classify, Some(labels)) => Coder::Classes { tokens: reading(), labels: labels.clone() },
+            (Self::Label, Some(labels)) => Coder::Tags { tokens: reading(), labels: labels.clone() },
+            _ => Coder::Texts(tokens.clone()),
+        }
+    }
+}
+
+/// Its name in the configuration.
+impl std::fmt::Display for Task {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Self::Translate => "translate",
+            Self::LanguageModel => "language-model",
+            Self::MaskedLanguageModel => "masked-language-model",
+            Self::BidirectionalLanguageModel => "bidirectional-language-model",
+            Self::Classify => "classify",
+            Self::Label => "label",
+        })
     }
 }
 
@@ -165,6 +200,8 @@ pub struct SharingConfig {
     pub embeddings: bool,
     /// The output layer's weights are the target tokens' vectors.
     pub output: bool,
+    /// The output layer's weights are the source tokens' vectors; needs one vocabulary for both.
+    pub source_output: bool,
 }
 
 /// The two kinds of a network.

@@ -84,7 +84,7 @@ impl Default for TransformerConfig {
 const BUCKETS: usize = 32;
 const BUCKETS_REACH: usize = 128;
 const CLIPPED_REACH: usize = 16;
-const POSITIONS: usize = 257; // what `train.max_length` lets in if not given, and the end
+const POSITIONS: usize = 1024; // enough for source and target of what `train.max_length` lets in if not given
 const MOST_POSITIONS: usize = 16_384;
 
 /// What layers are for.
@@ -180,7 +180,7 @@ impl TransformerConfig {
                 format!("is {heads}, but `projections = false` has one head; write `heads = 1`"),
             ));
         }
-        if width % heads != 0 {
+        if !width.is_multiple_of(heads) {
             let nearest = |up: bool| match up {
                 true => width.next_multiple_of(heads),
                 false => (width / heads * heads).max(heads),
@@ -194,7 +194,7 @@ impl TransformerConfig {
                 ),
             ));
         }
-        if self.positions == PositionKind::Rotary && (width / heads) % 2 != 0 {
+        if self.positions == PositionKind::Rotary && !(width / heads).is_multiple_of(2) {
             return Err(Complaint::new(
                 format!("{at}.positions"),
                 format!(
@@ -230,7 +230,7 @@ impl TransformerConfig {
             within(format!("{at}.reach"), reach, MOST_POSITIONS)?;
         }
         let (buckets, reach) = (self.buckets.unwrap_or(BUCKETS), self.reach.unwrap_or(BUCKETS_REACH));
-        if self.positions == Relative && (buckets < 4 || buckets % 2 != 0 || buckets > reach) {
+        if self.positions == Relative && (buckets < 4 || !buckets.is_multiple_of(2) || buckets > reach) {
             return Err(Complaint::new(
                 format!("{at}.buckets"),
                 format!("is {buckets}; write an even number from 4 to the reach of {reach}"),

@@ -20,6 +20,7 @@ use gatto_nn::{Embedding, Noise};
 
 /// The list of decoders.
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a model has one")]
 pub(crate) enum Decoder {
     /// Recurrent layers.
     Recurrent(RecurrentDecoder),
@@ -41,6 +42,7 @@ pub(crate) struct Lent<'a> {
 pub struct State(Kind);
 
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a batch has one")]
 enum Kind {
     Recurrent(RecurrentState),
     Transformer(TransformerState),
@@ -136,12 +138,14 @@ impl Decoder {
         }
     }
 
-    /// Scores over the vocabulary: features [N, width] → [N, V].
-    pub(crate) fn project(&self, features: Tensor<2>) -> Tensor<2> {
-        match self {
-            Self::Recurrent(decoder) => decoder.project(features),
-            Self::Transformer(decoder) => decoder.project(features),
-        }
+    /// Scores over the vocabulary: features [N, width] → [N, V]. `source` has vectors that may do double
+    /// duty; its own if not given.
+    pub(crate) fn project(&self, features: Tensor<2>, source: Option<&Embedding>) -> Tensor<2> {
+        let (output, embedding) = match self {
+            Self::Recurrent(decoder) => (&decoder.output, &decoder.embedding),
+            Self::Transformer(decoder) => (&decoder.output, &decoder.embedding),
+        };
+        output.scores(features, Some(source.unwrap_or(embedding)))
     }
 
     /// What an encoder may borrow.

@@ -169,10 +169,6 @@ impl RecurrentDecoder {
         let written = Written::new(Tensor::cat(features, 1), alignment, candidates);
         (written, layers, looking)
     }
-
-    pub(crate) fn project(&self, features: Tensor<2>) -> Tensor<2> {
-        self.output.scores(features, Some(&self.embedding))
-    }
 }
 
 /// The hidden state of the last layer: [B, H].

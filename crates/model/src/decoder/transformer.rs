@@ -56,10 +56,6 @@ impl TransformerDecoder {
         };
         (written, TransformerState(read.state))
     }
-
-    pub(crate) fn project(&self, features: Tensor<2>) -> Tensor<2> {
-        self.output.scores(features, Some(&self.embedding))
-    }
 }
 
 /// The mean over all layers and heads, each [B, H, T, S]: [B, T, S].

@@ -16,6 +16,7 @@ use gatto_nn::{Embedding, Noise};
 
 /// The list of encoders.
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a model has one")]
 pub(crate) enum Encoder {
     /// Recurrent layers.
     Recurrent(RecurrentEncoder),

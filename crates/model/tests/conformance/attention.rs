@@ -1,9 +1,9 @@
 //! Where models look: weights are shares of what exists, and of nothing else.
 
-use crate::variants::{Variant, all, values, widened};
-use burn::tensor::Device;
+use crate::variants::{Variant, values, widened, writers};
+use burn::tensor::{Device, Tensor};
 use gatto_data::Padded;
-use gatto_model::config::FocusKind;
+use gatto_model::config::{FocusKind, Reader};
 use gatto_nn::Noise;
 
 /// The weights of every variant that looks, as [row][step][position], for sources that are three
@@ -23,7 +23,7 @@ fn weights(variant: &Variant, noise: &mut Noise) -> Option<Vec<Vec<Vec<f32>>>> {
 #[test]
 fn weights_sum_to_one_on_what_exists_and_are_zero_elsewhere() {
     let mut looked = 0;
-    for variant in all() {
+    for variant in writers() {
         for noise in [&mut Noise::none(), &mut Noise::seeded(3)] {
             let Some(weights) = weights(&variant, noise) else { continue };
             looked += 1;
@@ -42,9 +42,60 @@ fn weights_sum_to_one_on_what_exists_and_are_zero_elsewhere() {
     assert!(looked >= 300, "{looked}");
 }
 
+/// Asserts that the heads of a layer [B, H, T, S] look at what `sees`, and at nothing else.
+fn assert_seen(what: &str, layer: Tensor<4>, sees: impl Fn(usize, usize, usize) -> bool) {
+    let [_, heads, time, columns] = layer.dims();
+    for (row, weights) in values(layer).chunks_exact(columns).enumerate() {
+        let (sentence, t) = (row / (heads * time), row % time);
+        let seen = (0..columns).any(|column| sees(sentence, t, column));
+        let sum: f32 = weights.iter().sum();
+        let place = format!("{what} sentence {sentence} step {t}: {weights:?}");
+        assert!((sum - f32::from(u8::from(seen))).abs() < 1e-5, "{place}");
+        for (column, &weight) in weights.iter().enumerate() {
+            assert!(weight == 0.0 || weight > 0.0 && sees(sentence, t, column), "{place}");
+        }
+    }
+}
+
+#[test]
+fn heads_look_at_what_exists_and_at_nothing_later() {
+    let mut looked = [0; 3];
+    for variant in writers() {
+        let Variant { name, plan, .. } = &variant;
+        let model = variant.model(&Device::flex());
+        let source = widened(&Padded::new(&variant.sources()), 3, 7);
+        let target = Padded::new(&variant.targets());
+        let noise = &mut Noise::none();
+        let memory = model.encode(&source, noise);
+        let forward = model.forward(&model.teacher_inputs(&target), memory.as_ref(), noise);
+        // A single network has read the source, but for its end, in columns of its own that end together.
+        let single = plan.reader == Reader::Itself;
+        let before = if single { source.width } else { 0 };
+        let begins = |row: usize| if single { source.width - (source.lengths[row] - 1) } else { 0 };
+        let encoder = memory.map(|memory| memory.heads).unwrap_or_default();
+        for (found, layers) in looked.iter_mut().zip([&encoder, &forward.heads, &forward.cross_heads]) {
+            *found += layers.len();
+        }
+        for layer in encoder {
+            assert_seen(&format!("{name}, encoder"), layer, |row, t, column| match single {
+                true => column >= begins(row) && column <= t,
+                false => column < source.lengths[row],
+            });
+        }
+        for layer in forward.heads {
+            let sees = |row: usize, t, column| column >= begins(row) && column <= before + t;
+            assert_seen(&format!("{name}, decoder"), layer, sees);
+        }
+        for layer in forward.cross_heads {
+            assert_seen(&format!("{name}, cross"), layer, |row, _, column| column < source.lengths[row]);
+        }
+    }
+    assert!(looked.iter().all(|&layers| layers > 20), "{looked:?}");
+}
+
 #[test]
 fn each_focus_looks_where_it_should() {
-    for variant in all() {
+    for variant in writers() {
         let Some(attention) = variant.plan.attention.clone() else { continue };
         let weights = weights(&variant, &mut Noise::none()).expect("it looks");
         for (source, steps) in variant.sources().iter().zip(&weights) {
@@ -73,7 +124,7 @@ fn each_focus_looks_where_it_should() {
 #[test]
 fn draws_depend_on_the_key_the_source_and_the_step_alone() {
     let mut differ = 0;
-    for variant in all().into_iter().filter(Variant::chooses) {
+    for variant in writers().into_iter().filter(Variant::chooses) {
         let draw = |key| weights(&variant, &mut Noise::seeded(key)).expect("it looks");
         assert_eq!(draw(1), draw(1), "{}", variant.name);
         differ += usize::from(draw(1) != draw(2));

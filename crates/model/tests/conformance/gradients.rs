@@ -1,13 +1,16 @@
 //! Every parameter's gradient against finite differences.
 
-use crate::variants::{Variant, all, values};
+use crate::heads::answers;
+use crate::variants::{Variant, all, assert_close, values};
 use burn::module::Param;
 use burn::tensor::{Device, Gradients, Tensor};
 use gatto_data::Padded;
 use gatto_model::Model;
 use gatto_model::weights::{self, Visit, Weight, Weights};
 use gatto_nn::loss::{Targets, cross_entropy, mixture_cross_entropy};
+use gatto_nn::positions::PositionKind;
 use gatto_nn::{Initial, Noise};
+use std::collections::BTreeMap;
 
 /// Whether a parameter has no part in the loss: a baseline learns from costs, which are not here.
 fn is_idle(name: &str) -> bool {
@@ -30,11 +33,16 @@ impl Visit for Take<'_> {
     }
 }
 
-/// The loss of every target position; where a position of the source is chosen, of the mixture over
+/// The loss of every target position, or of every answer of a head; where a position of the source is chosen, of the mixture over
 /// all choices, since a choice itself has no slope.
-fn losses(model: &Model, source: &Padded, target: &Padded) -> Tensor<1> {
+fn losses(variant: &Variant, model: &Model, source: &Padded, target: &Padded) -> Tensor<1> {
     let noise = &mut Noise::none();
     let memory = model.encode(source, noise);
+    let told = memory.as_ref().and_then(|memory| model.tell(memory, noise));
+    if let (Some(task), Some(told)) = (variant.head(), told) {
+        let (ids, weights) = answers(task, source, told.logits.dims());
+        return cross_entropy(told.logits, &Targets { ids, weights, smoothing: 0.1 });
+    }
     let inputs = model.teacher_inputs(target);
     let mut weights = vec![0.0; target.ids.len()];
     for (row, &length) in target.lengths.iter().enumerate() {
@@ -48,8 +56,13 @@ fn losses(model: &Model, source: &Padded, target: &Padded) -> Tensor<1> {
 }
 
 /// The sum of the losses of all target tokens, and its gradient in every parameter.
-pub(crate) fn loss_and_gradients(model: &Model, source: &Padded, target: &Padded) -> (f64, Weights) {
-    let loss = losses(model, source, target).sum();
+pub(crate) fn loss_and_gradients(
+    variant: &Variant,
+    model: &Model,
+    source: &Padded,
+    target: &Padded,
+) -> (f64, Weights) {
+    let loss = losses(variant, model, source, target).sum();
     let gradients = loss.backward();
     let mut take = Take { gradients: &gradients, found: Weights::new() };
     weights::visit(model, &mut take);
@@ -70,7 +83,7 @@ impl Surface<'_> {
         let mut weights = self.weights.clone();
         change(&mut weights);
         let model = self.variant.with(weights, &Device::flex());
-        values(losses(&model, &self.source, &self.target)).into_iter().map(f64::from).sum()
+        values(losses(self.variant, &model, &self.source, &self.target)).into_iter().map(f64::from).sum()
     }
 
     /// The derivative along the line that `change` moves on, by the difference of fourth order
@@ -87,16 +100,17 @@ impl Surface<'_> {
 const H: f32 = 0.01;
 /// Twice the rounding above, and as much again of the value where that is large.
 const TOLERANCE: f64 = 3e-4;
-/// Scores of attention bend more (the cosine of a short query most of all), and so h⁴ is something:
+/// Scores of attention bend more (the cosine of a short query most of all), and so do norms and the
+/// head's choice of the largest; there h⁴ is something:
 /// with a quarter of h it is nothing again, and rounding is four times as much.
 const TOLERANCE_WITH_ATTENTION: f64 = 1e-3;
 
-/// The gradient is the slope, seen with h or, where attention bends it, with a quarter of h.
-fn assert_slope(what: &str, gradient: f64, attention: bool, slope: impl Fn(f32) -> f64) {
-    let tolerance = if attention { TOLERANCE_WITH_ATTENTION } else { TOLERANCE };
+/// The gradient is the slope, seen with h or, where it bends, with a quarter of h.
+fn assert_slope(what: &str, gradient: f64, bends: bool, slope: impl Fn(f32) -> f64) {
+    let tolerance = if bends { TOLERANCE_WITH_ATTENTION } else { TOLERANCE };
     let close = |slope: f64| (gradient - slope).abs() <= tolerance * slope.abs().max(1.0);
     let first = slope(H);
-    let is_slope = close(first) || attention && close(slope(H / 4.0));
+    let is_slope = close(first) || bends && close(slope(H / 4.0));
     assert!(is_slope, "{what}: the gradient is {gradient}, the slope {first}");
 }
 
@@ -111,20 +125,47 @@ fn places(gradient: &[f32]) -> Vec<usize> {
     found
 }
 
+/// Whether a parameter changes nothing: a bias of keys adds the same to all scores of a query, unless
+/// positions turn it.
+fn is_silent(variant: &Variant, name: &str) -> bool {
+    let turned = variant.self_attention().is_some_and(|settings| settings.positions == PositionKind::Rotary);
+    name.ends_with(".key.bias") && (name.contains(".cross.") || !turned)
+}
+
+/// Two tests, so that they run beside each other.
 #[test]
-fn every_gradient_is_the_slope() {
-    for variant in all().into_iter().filter(|variant| !variant.jumps()) {
+fn every_gradient_of_recurrent_models_is_the_slope() {
+    check_slopes(|variant| variant.self_attention().is_none() && variant.head().is_none());
+}
+
+#[test]
+fn every_gradient_of_transformers_and_heads_is_the_slope() {
+    check_slopes(|variant| variant.self_attention().is_some() || variant.head().is_some());
+}
+
+fn check_slopes(of: fn(&Variant) -> bool) {
+    for variant in all().into_iter().filter(|variant| of(variant) && !variant.jumps()) {
         let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
         let model = variant.model(&Device::flex().autodiff());
-        let (_, gradients) = loss_and_gradients(&model, &source, &target);
-        let looks = variant.plan.attention.is_some();
+        let (_, gradients) = loss_and_gradients(&variant, &model, &source, &target);
+        let (looks, layers) = (variant.plan.attention.is_some(), variant.self_attention().is_some());
+        let bends = looks || layers || variant.head().is_some();
         let surface = Surface { variant: &variant, weights: variant.weights(), source, target };
         for (name, gradient) in gradients.iter().filter(|(name, _)| !is_idle(name)) {
             let what = format!("{} {name}", variant.name);
-            assert!(
-                gradient.values.iter().any(|value| value.abs() > 1e-4),
-                "{what} has no gradient to speak of"
-            );
+            let largest = gradient.values.iter().map(|value| value.abs()).fold(0.0, f32::max);
+            if is_silent(&variant, name) {
+                assert!(largest < 1e-5, "{what} has a gradient of {largest}");
+                continue;
+            }
+            assert!(largest > 1e-4, "{what} has no gradient to speak of");
+            // Transformers have many parameters: one direction in the space of each.
+            if layers {
+                let this = Weights::from([(name.clone(), gradient.clone())]);
+                let way = uphill(&this);
+                assert_slope(&what, along(&this, &way), bends, |h| surface.slope_along(h, &way));
+                continue;
+            }
             // There are many models that look: two places of a parameter, and all of them at once.
             let most = if looks { 2 } else { usize::MAX };
             for at in places(&gradient.values).into_iter().take(most) {
@@ -133,40 +174,74 @@ fn every_gradient_is_the_slope() {
                         weights.get_mut(name).expect("the same parameters").values[at] += shift;
                     })
                 };
-                assert_slope(&format!("{what}[{at}]"), f64::from(gradient.values[at]), looks, slope);
+                assert_slope(&format!("{what}[{at}]"), f64::from(gradient.values[at]), bends, slope);
             }
         }
         let what = format!("{}, all at once", variant.name);
-        assert_slope(&what, along(&gradients), looks, |h| slope_along(&surface, h));
+        let way = direction(&gradients);
+        assert_slope(&what, along(&gradients, &way), bends, |h| surface.slope_along(h, &way));
     }
 }
 
-/// A direction in the space of all parameters, the same for the same names; its length is 1.
-fn direction(weights: &Weights) -> Vec<Vec<f32>> {
+/// A way in the space of some parameters.
+type Direction = BTreeMap<String, Vec<f32>>;
+
+/// A direction that is the same for the same names; its length is 1.
+fn direction(weights: &Weights) -> Direction {
     let mut initial = Initial::new(5, &Device::flex());
-    let mut parts: Vec<Vec<f32>> =
-        weights.values().map(|weight| values(initial.normal([weight.values.len()], 1.0).val())).collect();
-    let length = parts.iter().flatten().map(|v| v * v).sum::<f32>().sqrt();
-    parts.iter_mut().flatten().for_each(|v| *v /= length);
-    parts
+    let mut draw = |weight: &Weight| values(initial.normal([weight.values.len()], 1.0).val());
+    scaled(weights.iter().map(|(name, weight)| (name.clone(), draw(weight))).collect())
 }
 
-fn along(gradients: &Weights) -> f64 {
+/// Half the way of the gradient, half any: a wrong size shows, and so does a wrong place.
+fn uphill(gradients: &Weights) -> Direction {
+    let steepest = gradients.iter().map(|(name, weight)| (name.clone(), weight.values.clone())).collect();
+    let (mut way, any) = (scaled(steepest), direction(gradients));
+    for (part, other) in way.values_mut().zip(any.values()) {
+        part.iter_mut().zip(other).for_each(|(step, other)| *step += other);
+    }
+    scaled(way)
+}
+
+/// The direction with length 1.
+fn scaled(mut way: Direction) -> Direction {
+    let length = way.values().flatten().map(|step| step * step).sum::<f32>().sqrt();
+    way.values_mut().flatten().for_each(|step| *step /= length);
+    way
+}
+
+fn along(gradients: &Weights, way: &Direction) -> f64 {
     let product = |(a, b): (&f32, &f32)| f64::from(*a) * f64::from(*b);
-    let parts = direction(gradients);
-    gradients
-        .values()
-        .zip(&parts)
-        .flat_map(|(weight, part)| weight.values.iter().zip(part))
-        .map(product)
-        .sum()
+    let pairs = way.iter().flat_map(|(name, part)| gradients[name].values.iter().zip(part));
+    pairs.map(product).sum()
 }
 
-fn slope_along(surface: &Surface<'_>, h: f32) -> f64 {
-    let parts = direction(&surface.weights);
-    surface.slope(h, |weights, shift| {
-        for (weight, part) in weights.values_mut().zip(&parts) {
-            weight.values.iter_mut().zip(part).for_each(|(value, step)| *value += shift * step);
+impl Surface<'_> {
+    fn slope_along(&self, h: f32, way: &Direction) -> f64 {
+        self.slope(h, |weights, shift| {
+            for (name, part) in way {
+                let weight = weights.get_mut(name).expect("the same parameters");
+                weight.values.iter_mut().zip(part).for_each(|(value, step)| *value += shift * step);
+            }
+        })
+    }
+}
+
+/// Other devices run the plain forms, and so does the CPU where gradients have checkpoints.
+#[test]
+fn fused_and_plain_blocks_make_the_same_model() {
+    for variant in all() {
+        let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
+        let devices = [Device::flex().autodiff(), Device::flex().autodiff().gradient_checkpointing()];
+        let [fused, plain] =
+            devices.map(|device| loss_and_gradients(&variant, &variant.model(&device), &source, &target));
+        assert!((fused.0 - plain.0).abs() < 1e-5 * plain.0, "{}: {} and {}", variant.name, fused.0, plain.0);
+        // Without projections, scores have no scale: they are large, and so is their rounding.
+        let bare = variant.self_attention().is_some_and(|settings| !settings.projections);
+        let tolerance = if bare { 1e-4 } else { 2e-5 };
+        for (name, gradient) in &plain.1 {
+            let what = format!("{} {name}", variant.name);
+            assert_close(&what, &fused.1[name].values, &gradient.values, tolerance);
         }
-    })
+    }
 }

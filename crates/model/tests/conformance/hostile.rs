@@ -4,10 +4,11 @@ use crate::variants::{Variant, all};
 use burn::tensor::Device;
 use gatto_data::tokens::{Kind, TokenizerPair, TokensConfig};
 use gatto_data::{Example, Memory};
-use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig};
+use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig, TransformerConfig};
 use gatto_model::weights::{self, Weight, Weights};
 use gatto_model::{
-    CONFIG, DecoderConfig, EncoderConfig, Model, ModelConfig, ModelError, Saved, Task, Vocabularies, WEIGHTS,
+    CONFIG, DecoderConfig, EncoderConfig, Model, ModelConfig, ModelError, Saved, SingleConfig, Task,
+    Vocabularies, WEIGHTS,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -133,13 +134,18 @@ const MODEL: &str = "task = \"translate\"\n[encoder.gru]\nwidth = 4\n[decoder.gr
 
 /// A run directory as training leaves it, untrained.
 fn directory() -> tempfile::TempDir {
+    directory_of(MODEL, &plan())
+}
+
+/// The same of a model with this configuration and plan.
+fn directory_of(model: &str, plan: &Plan) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let config = TokensConfig { kind: Kind::Word, ..TokensConfig::default() };
     let mut corpus = Memory::new(vec![Example::new("a b c", "c b a")]);
     let tokens = TokenizerPair::train(&config, &mut corpus).expect("a vocabulary");
     tokens.save(folder.path()).expect("saved");
-    fs::write(folder.path().join(CONFIG), MODEL).expect("written");
-    let model = Model::new(&plan(), Vocabularies::of(&tokens), 1, &Device::flex());
+    fs::write(folder.path().join(CONFIG), model).expect("written");
+    let model = Model::new(plan, Vocabularies::of(&tokens), 1, &Device::flex());
     weights::save(&folder.path().join(WEIGHTS), &weights::collect(&model)).expect("saved");
     folder
 }
@@ -226,6 +232,35 @@ fn a_source_that_is_too_long_is_refused_by_its_number() {
     let error = saved.predict(&["a".to_owned(), long(10_001)], 1).map(drop).expect_err("too long");
     assert!(matches!(error, ModelError::TooLong { index: 1, count: 10_001, limit: 10_000 }), "{error}");
     assert!(error.to_string().contains("source 2 has 10001 tokens; at most 10000"), "{error}");
+}
+
+#[test]
+fn a_source_without_positions_is_refused_by_its_number() {
+    let layers = "width = 4\nheads = 2\nlayers = 1\npositions = \"learned\"\nmax_positions = 6";
+    let settings: TransformerConfig = toml::from_str(layers).expect("settings");
+    let (reads, writes) = (settings.clone(), settings.clone());
+    let single = ModelConfig {
+        single: Some(SingleConfig::Transformer(settings)),
+        ..ModelConfig::new(Task::Translate)
+    };
+    let pair = ModelConfig {
+        encoder: Some(EncoderConfig::Transformer(reads)),
+        decoder: Some(DecoderConfig::Transformer(writes)),
+        ..ModelConfig::new(Task::Translate)
+    };
+    let rest = MODEL.replace("[encoder.gru]\nwidth = 4\n[decoder.gru]\nwidth = 4\n", "");
+    for (config, tables) in [
+        (single, format!("[single.transformer]\n{layers}\n")),
+        (pair, format!("[encoder.transformer]\n{layers}\n[decoder.transformer]\n{layers}\n")),
+    ] {
+        let folder = directory_of(&format!("{rest}{tables}"), &config.plan(true).expect("a plan"));
+        let saved = Saved::load(folder.path(), &Device::flex()).expect("a whole directory");
+        saved.predict(&["a b c a b", "", "c"], 3).expect("five tokens, and an end or a separator");
+        let error = saved.predict(&["a", "a b c a b c"], 3).map(drop).expect_err("one too many");
+        let expected = matches!(error, ModelError::BeyondPositions { index: 1, count: 7, limit: 6 });
+        assert!(expected, "{tables}: {error}");
+        assert!(error.to_string().contains("source 2 has 7 tokens with its end"), "{error}");
+    }
 }
 
 #[test]

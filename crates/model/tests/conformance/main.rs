@@ -1,10 +1,12 @@
 //! What must hold of every model, whatever it is made of. A new variant is a line in `variants.rs`,
-//! and runs through all of this.
+//! `transformers.rs` or `heads.rs`, and runs through all of this.
 
 mod attention;
 mod gradients;
+mod heads;
 mod hostile;
 mod padding;
 mod saving;
 mod stepping;
+mod transformers;
 mod variants;

@@ -1,11 +1,15 @@
 //! Padding is invisible: adding padding, or another sentence to the batch, changes no result.
 
 use crate::gradients::loss_and_gradients;
-use crate::variants::{all, assert_close, scores, widened};
+use crate::transformers::layers;
+use crate::variants::{all, assert_close, scores, variant, widened, writers};
 use burn::tensor::Device;
 use gatto_data::Padded;
-use gatto_data::tokens::PAD;
-use gatto_model::write;
+use gatto_data::tokens::{END, PAD};
+use gatto_model::config::TransformerConfig;
+use gatto_model::{ModelConfig, SingleConfig, Task, write};
+use gatto_nn::positions::PositionKind;
+use gatto_nn::transformer::NormOrder;
 
 const TOLERANCE: f32 = 1e-5;
 /// What padding may look like: as it should, and as a token that must not be read.
@@ -17,11 +21,16 @@ fn a_sentence_has_the_same_scores_alone_and_in_any_company() {
         let model = variant.model(&Device::flex());
         let (sources, targets) = (variant.sources(), variant.targets());
         let (source, target) = (Padded::new(&sources), Padded::new(&targets));
-        let together = scores(&model, &source, &target);
-        let wide =
-            FILLERS.map(|token| scores(&model, &widened(&source, 3, token), &widened(&target, 2, token)));
+        let together = scores(&variant, &model, &source, &target);
+        let wide = FILLERS
+            .map(|token| scores(&variant, &model, &widened(&source, 3, token), &widened(&target, 2, token)));
         for row in 0..sources.len() {
-            let alone = scores(&model, &Padded::new(&sources[row..=row]), &Padded::new(&targets[row..=row]));
+            let alone = scores(
+                &variant,
+                &model,
+                &Padded::new(&sources[row..=row]),
+                &Padded::new(&targets[row..=row]),
+            );
             let expected = alone[0].concat();
             let name = format!("{} row {row}", variant.name);
             assert_close(&name, &together[row].concat(), &expected, TOLERANCE);
@@ -34,7 +43,7 @@ fn a_sentence_has_the_same_scores_alone_and_in_any_company() {
 
 #[test]
 fn a_sentence_is_written_the_same_alone_and_in_any_company() {
-    for variant in all() {
+    for variant in writers() {
         let model = variant.model(&Device::flex());
         let sources = variant.sources();
         let source = Padded::new(&sources);
@@ -58,10 +67,14 @@ fn padding_and_company_change_no_gradient() {
         let model = variant.model(&Device::flex().autodiff());
         let (sources, targets) = (variant.sources(), variant.targets());
         let (source, target) = (Padded::new(&sources), Padded::new(&targets));
-        let (loss, together) = loss_and_gradients(&model, &source, &target);
+        let (loss, together) = loss_and_gradients(&variant, &model, &source, &target);
         for token in FILLERS {
-            let (wide_loss, wide) =
-                loss_and_gradients(&model, &widened(&source, 3, token), &widened(&target, 2, token));
+            let (wide_loss, wide) = loss_and_gradients(
+                &variant,
+                &model,
+                &widened(&source, 3, token),
+                &widened(&target, 2, token),
+            );
             assert!(
                 (wide_loss - loss).abs() < 1e-5 * loss.abs(),
                 "{}: {wide_loss} and not {loss}",
@@ -81,7 +94,7 @@ fn padding_and_company_change_no_gradient() {
         sum.values_mut().for_each(|weight| weight.values.fill(0.0));
         for row in 0..sources.len() {
             let (source, target) = (Padded::new(&sources[row..=row]), Padded::new(&targets[row..=row]));
-            for (name, gradient) in loss_and_gradients(&model, &source, &target).1 {
+            for (name, gradient) in loss_and_gradients(&variant, &model, &source, &target).1 {
                 let total = &mut sum.get_mut(&name).expect("the same parameters").values;
                 total.iter_mut().zip(&gradient.values).for_each(|(sum, value)| *sum += value);
             }
@@ -95,5 +108,26 @@ fn padding_and_company_change_no_gradient() {
                 2.0 * TOLERANCE,
             );
         }
+    }
+}
+
+/// Each row has positions enough; where one with a long source and one with a long target stand side by
+/// side, the padding behind the first would need more.
+#[test]
+fn padding_needs_no_positions() {
+    let settings =
+        TransformerConfig { max_positions: Some(8), ..layers(PositionKind::Learned, NormOrder::Pre) };
+    let single = Some(SingleConfig::Transformer(settings));
+    let config = ModelConfig { single, ..ModelConfig::new(Task::Translate) };
+    let variant = variant("few positions".to_owned(), true, config);
+    assert_eq!((variant.plan.most_source(), variant.plan.most_target()), (Some(8), Some(8)));
+    let model = variant.model(&Device::flex());
+    let sources = [vec![5, 6, 7, 8, 9, 5, END], vec![END]];
+    let targets = [vec![6, END], vec![9, 8, 7, 6, 5, 9, END]];
+    let together = scores(&variant, &model, &Padded::new(&sources), &Padded::new(&targets));
+    for (row, together) in together.iter().enumerate() {
+        let (source, target) = (Padded::new(&sources[row..=row]), Padded::new(&targets[row..=row]));
+        let alone = scores(&variant, &model, &source, &target).concat();
+        assert_close(&format!("row {row}"), &together.concat(), &alone.concat(), TOLERANCE);
     }
 }

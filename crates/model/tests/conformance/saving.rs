@@ -5,6 +5,13 @@ use burn::tensor::Device;
 use gatto_data::Padded;
 use gatto_model::weights;
 
+/// Biases, the sharpness of a score, norms and the mixture of features start from constants; all else
+/// is drawn, and what distances add to scores too.
+fn is_drawn(name: &str) -> bool {
+    let constant = ["bias", "sharpness", "norm.scale", "norm.shift", "features.mixture", "features.scale"];
+    name.ends_with("positions.bias") || !constant.iter().any(|end| name.ends_with(end))
+}
+
 #[test]
 fn a_seed_gives_the_same_first_weights_and_another_seed_others() {
     let device = Device::flex();
@@ -13,9 +20,7 @@ fn a_seed_gives_the_same_first_weights_and_another_seed_others() {
         assert_eq!(first, weights::collect(&variant.fresh(1, &device)), "{}", variant.name);
         let other = weights::collect(&variant.fresh(2, &device));
         for (name, weight) in &first {
-            // Biases and the sharpness of a score start from constants; all else is drawn.
-            let drawn = !name.ends_with("bias") && !name.ends_with("sharpness");
-            assert_eq!(weight.values != other[name].values, drawn, "{} {name}", variant.name);
+            assert_eq!(weight.values != other[name].values, is_drawn(name), "{} {name}", variant.name);
             assert!(weight.values.iter().all(|value| value.is_finite()), "{} {name}", variant.name);
         }
     }
@@ -34,7 +39,7 @@ fn what_is_saved_gives_the_same_scores_bit_for_bit() {
         let loaded = loaded.expect("all weights in place");
         let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
         let bits = |model| {
-            let scores = scores(model, &source, &target).concat().concat();
+            let scores = scores(&variant, model, &source, &target).concat().concat();
             scores.into_iter().map(f32::to_bits).collect::<Vec<_>>()
         };
         assert_eq!(bits(&loaded), bits(&model), "{}", variant.name);

@@ -1,12 +1,13 @@
 //! The list of models, tiny ones, and the sentences that they are tried on.
 
+use crate::{heads, transformers};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::Padded;
 use gatto_data::tokens::END;
 use gatto_model::config::{
     AlignedKind, BaselineKind, FocusKind, Plan, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
-    SingleRecurrentConfig,
+    SingleRecurrentConfig, TransformerConfig, Writer,
 };
 use gatto_model::weights::{self, Weights};
 use gatto_model::{
@@ -14,7 +15,7 @@ use gatto_model::{
     SingleConfig, Task, Vocabularies,
 };
 use gatto_nn::attention::ScoreKind;
-use gatto_nn::{Initial, Noise};
+use gatto_nn::{Activation, Initial, Noise};
 use std::path::Path;
 
 /// A model to be tried.
@@ -29,15 +30,15 @@ type Writing = RecurrentDecoderConfig;
 
 const CELLS: [&str; 3] = ["rnn", "lstm", "gru"];
 
-fn reading() -> Settings {
+pub(crate) fn reading() -> Settings {
     Settings { width: 4, embedding: Some(3), ..Default::default() }
 }
 
-fn writing() -> Writing {
+pub(crate) fn writing() -> Writing {
     Writing { width: 4, embedding: Some(3), ..Default::default() }
 }
 
-fn encoder(cell: &str, settings: Settings) -> EncoderConfig {
+pub(crate) fn encoder(cell: &str, settings: Settings) -> EncoderConfig {
     match cell {
         "rnn" => EncoderConfig::Rnn(settings),
         "lstm" => EncoderConfig::Lstm(settings),
@@ -45,7 +46,7 @@ fn encoder(cell: &str, settings: Settings) -> EncoderConfig {
     }
 }
 
-fn decoder(cell: &str, settings: Writing) -> DecoderConfig {
+pub(crate) fn decoder(cell: &str, settings: Writing) -> DecoderConfig {
     match cell {
         "rnn" => DecoderConfig::Rnn(settings),
         "lstm" => DecoderConfig::Lstm(settings),
@@ -61,18 +62,23 @@ fn single(cell: &str, settings: SingleRecurrentConfig) -> SingleConfig {
     }
 }
 
-fn variant(name: String, one_vocabulary: bool, config: ModelConfig) -> Variant {
+pub(crate) fn variant(name: String, one_vocabulary: bool, config: ModelConfig) -> Variant {
     let plan = config.plan(one_vocabulary).unwrap_or_else(|complaint| panic!("{name}: {complaint:?}"));
     let source = if one_vocabulary { 10 } else { 12 };
     Variant { name, plan, vocabularies: Vocabularies { source, target: 10 } }
 }
 
-fn pair(name: String, encoder: EncoderConfig, decoder: DecoderConfig) -> Variant {
+pub(crate) fn pair(name: String, encoder: EncoderConfig, decoder: DecoderConfig) -> Variant {
     sharing(name, encoder, decoder, SharingConfig::default())
 }
 
-fn sharing(name: String, encoder: EncoderConfig, decoder: DecoderConfig, sharing: SharingConfig) -> Variant {
-    let one_vocabulary = sharing.embeddings;
+pub(crate) fn sharing(
+    name: String,
+    encoder: EncoderConfig,
+    decoder: DecoderConfig,
+    sharing: SharingConfig,
+) -> Variant {
+    let one_vocabulary = sharing.embeddings || sharing.source_output;
     let config = ModelConfig {
         encoder: Some(encoder),
         decoder: Some(decoder),
@@ -92,7 +98,14 @@ pub(crate) fn all() -> Vec<Variant> {
     }
     found.extend(mixed());
     found.extend(attending());
+    found.extend(transformers::all());
+    found.extend(heads::all());
     found
+}
+
+/// Every model that writes its answer, token by token.
+pub(crate) fn writers() -> Vec<Variant> {
+    all().into_iter().filter(|variant| variant.head().is_none()).collect()
 }
 
 /// Every score × focus × query × cell, and each of the other choices once per query.
@@ -167,7 +180,7 @@ fn looking(cell: &str, attention: AttentionConfig) -> Variant {
     attended(name, encoder(cell, reading), decoder(cell, writing()), attention)
 }
 
-fn attended(
+pub(crate) fn attended(
     name: String,
     encoder: EncoderConfig,
     decoder: DecoderConfig,
@@ -236,7 +249,11 @@ fn shared_of(cell: &str) -> Vec<Variant> {
             SharingConfig { embeddings: true, ..none.clone() },
         ),
         with("tied output", square.clone(), SharingConfig { output: true, ..none }),
-        with("all shared", square, SharingConfig { encoder_decoder: true, embeddings: true, output: true }),
+        with(
+            "all shared",
+            square,
+            SharingConfig { encoder_decoder: true, embeddings: true, output: true, source_output: false },
+        ),
     ]
 }
 
@@ -310,7 +327,8 @@ impl Variant {
 
     /// The model with these weights.
     pub(crate) fn with(&self, weights: Weights, device: &Device) -> Model {
-        weights::install(self.fresh(1, device), weights, Path::new("given"), true).expect("weights that fit")
+        let blank = Model::blank(&self.plan, self.vocabularies, device);
+        weights::install(blank, weights, Path::new("given"), true).expect("weights that fit")
     }
 
     /// The model with [`Variant::weights`].
@@ -318,16 +336,40 @@ impl Variant {
         self.with(self.weights(), device)
     }
 
+    /// What its head is for, if it has one.
+    pub(crate) fn head(&self) -> Option<Task> {
+        match self.plan.writer {
+            Writer::Head(task, _) => Some(task),
+            Writer::Decoder(_) => None,
+        }
+    }
+
+    /// Its layers of self-attention, on either side.
+    pub(crate) fn self_attention(&self) -> Option<&TransformerConfig> {
+        let reads = self.plan.encoder().and_then(|encoder| match encoder {
+            EncoderConfig::Transformer(settings) => Some(settings),
+            _ => None,
+        });
+        let writes = || match self.plan.decoder() {
+            Some(DecoderConfig::Transformer(settings)) => Some(settings),
+            _ => None,
+        };
+        reads.or_else(writes)
+    }
+
     /// Whether one position of the source is chosen at each step.
     pub(crate) fn chooses(&self) -> bool {
         self.plan.attention.as_ref().is_some_and(|attention| attention.focus == FocusKind::Hard)
     }
 
-    /// Whether the loss jumps where a predicted window takes a position in or leaves it out.
+    /// Whether the loss jumps where a predicted window takes a position in or leaves it out, or has
+    /// kinks: those of relu, or one at hand where another state becomes the largest.
     pub(crate) fn jumps(&self) -> bool {
-        self.plan.attention.as_ref().is_some_and(|attention| {
+        let window = self.plan.attention.as_ref().is_some_and(|attention| {
             attention.aligned == Some(AlignedKind::Predicted) && attention.window == Some(NARROW)
-        })
+        });
+        let relu = self.self_attention().is_some_and(|settings| settings.activation == Activation::Relu);
+        window || relu || self.name.contains("Max of a bidirectional")
     }
 
     /// Sources of different lengths, the first of them empty but for its end.
@@ -359,16 +401,28 @@ pub(crate) fn widened(rows: &Padded, more: usize, filler: u32) -> Padded {
     Padded { ids, lengths: rows.lengths.clone(), rows: rows.rows, width }
 }
 
-/// Scores under teacher forcing, row after row, position after position.
-pub(crate) fn scores(model: &Model, source: &Padded, target: &Padded) -> Vec<Vec<Vec<f32>>> {
+/// Scores under teacher forcing, or of a head: row after row, position after position.
+pub(crate) fn scores(
+    variant: &Variant,
+    model: &Model,
+    source: &Padded,
+    target: &Padded,
+) -> Vec<Vec<Vec<f32>>> {
     let noise = &mut Noise::none();
     let memory = model.encode(source, noise);
-    let logits = model.forward(&model.teacher_inputs(target), memory.as_ref(), noise).logits; // [B·T, V]
+    let told = memory.as_ref().and_then(|memory| model.tell(memory, noise));
+    let logits = match told {
+        Some(told) => told.logits,
+        None => model.forward(&model.teacher_inputs(target), memory.as_ref(), noise).logits, // [B·T, V]
+    };
     let vocabulary = logits.dims()[1];
     let logits = values(logits);
-    let position =
-        |row: usize, at: usize| logits[(row * target.width + at) * vocabulary..][..vocabulary].to_vec();
-    (0..target.rows).map(|row| (0..target.lengths[row]).map(|at| position(row, at)).collect()).collect()
+    let places = |row: usize| match variant.head() {
+        Some(task) => heads::places(task, source, row),
+        None => (row * target.width..row * target.width + target.lengths[row]).collect(),
+    };
+    let position = |place: usize| logits[place * vocabulary..][..vocabulary].to_vec();
+    (0..source.rows).map(|row| places(row).into_iter().map(position).collect()).collect()
 }
 
 pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
@@ -385,7 +439,7 @@ pub(crate) fn assert_close(what: &str, found: &[f32], expected: &[f32], toleranc
 #[test]
 fn the_list_covers_every_axis() {
     let all = all();
-    assert!(all.len() >= 250, "{}", all.len());
+    assert!(all.len() >= 310, "{}", all.len());
     let mut names: Vec<&str> = all.iter().map(|variant| variant.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();

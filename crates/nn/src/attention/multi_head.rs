@@ -90,10 +90,14 @@ impl MultiHead {
         KeysValues { keys: mapped(&self.key, states.clone()), values: mapped(&self.value, states) }
     }
 
+    /// What scores of queries of `width` are multiplied by.
+    pub fn scale(&self, width: usize) -> f64 {
+        if self.query.is_some() { ((width / self.heads) as f64).sqrt().recip() } else { 1.0 }
+    }
+
     /// Looks for `queries` [B, T, C] among keys.
     pub fn look(&self, queries: Tensor<3>, at: &KeysValues, sight: &Sight, noise: &mut Noise) -> Seen {
-        let head = queries.dims()[2] / self.heads;
-        let scale = if self.query.is_some() { (head as f64).sqrt().recip() } else { 1.0 };
+        let scale = self.scale(queries.dims()[2]);
         let comparison = Comparison { heads: self.heads, scale, dropout: self.dropout };
         let (context, weights) = attend(queries, at, comparison, sight, noise);
         Seen { output: mapped(&self.output, context), weights }

@@ -109,7 +109,8 @@ impl Layer {
             None => new,
         };
         let keys = own.keys.dims()[1];
-        sight.bias = sight.bias.or_else(|| positions.bias_of(&query, first, keys));
+        let scale = self.attention.scale(query.dims()[2]);
+        sight.bias = sight.bias.or_else(|| positions.bias_of(&query, first, keys, scale));
         let seen = self.attention.look(query, &own, &sight, noise);
         let mut x = self.behind(&self.attention_norm, x, seen.output, noise);
         let mut cross_weights = None;

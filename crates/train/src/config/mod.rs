@@ -1,7 +1,10 @@
 //! A whole configuration file: the data, the model, how it is trained and how it searches.
 
+mod masking;
 mod settings;
+mod task;
 
+pub use masking::MaskingConfig;
 pub use settings::{
     Decay, Figure, InitConfig, OptimiserKind, SamplingConfig, SamplingDecay, ScheduleKind, TrainConfig,
 };
@@ -211,38 +214,6 @@ impl Config {
                 }
                 _ => {}
             }
-        }
-        Ok(())
-    }
-
-    /// Refuses settings that belong to another task.
-    fn check_task(&self) -> Result<(), Complaint> {
-        let texts = [("train", &self.data.train), ("valid", &self.data.valid), ("test", &self.data.test)];
-        match self.task {
-            Task::Translate => {
-                let text =
-                    texts.iter().find(|(_, files)| files.as_ref().is_some_and(|files| files.text.is_some()));
-                if let Some((part, _)) = text {
-                    let message = "is text of one side, and a translator needs two; write { source = \"…\", target = \"…\" }, \
-                                   or `task = \"language-model\"`";
-                    return Err(Complaint::new(format!("data.{part}"), message));
-                }
-                if self.data.side.is_some() {
-                    let message = "is for language models, and a translator reads both sides; remove it";
-                    return Err(Complaint::new("data.side", message));
-                }
-            }
-            Task::LanguageModel => {
-                if self.train.best_by == Figure::ExactMatch {
-                    let message = "is \"exact-match\", which a language model has not; write \"loss\"";
-                    return Err(Complaint::new("train.best_by", message));
-                }
-                if self.train.sampling.is_some() {
-                    let message = "is for translators, whose output depends on a source; remove it";
-                    return Err(Complaint::new("train.sampling", message));
-                }
-            }
-            _ => {}
         }
         Ok(())
     }

@@ -1,8 +1,10 @@
 //! The `[train]` and `[[init]]` tables.
 
+use super::MaskingConfig;
 use gatto_data::{DataConfig, DataError, Limits, StreamSettings};
 use gatto_model::config::Complaint;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// How the parameters are fitted.
@@ -52,13 +54,19 @@ pub struct TrainConfig {
     /// Validations without a better figure before `plateau` acts.
     pub plateau_patience: u64,
 
-    /// Share of the target's probability given to all tokens alike.
+    /// Share of the target's probability given to all tokens, or labels, alike.
     pub label_smoothing: f64,
     /// How often the decoder reads its own output in place of the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingConfig>,
+    /// What a masked language model has to find again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masking: Option<MaskingConfig>,
     /// Parts that do not change, such as `encoder`.
     pub freeze: Vec<String>,
+    /// What the learning rate of a part is multiplied by; the longest name that fits counts.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rates: BTreeMap<String, f64>,
 
     /// Updates between two lines of figures.
     pub log_every: u64,
@@ -102,7 +110,9 @@ impl Default for TrainConfig {
             plateau_patience: 2,
             label_smoothing: 0.0,
             sampling: None,
+            masking: None,
             freeze: Vec::new(),
+            rates: BTreeMap::new(),
             log_every: 50,
             validate_every: 500,
             valid_examples: 1000,
@@ -147,11 +157,11 @@ pub enum ScheduleKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// Mean −log p of a target token.
+    /// Mean −log p of an answer: a target token, a label or a hidden token.
     Loss,
     /// exp of the loss.
     Perplexity,
-    /// Share of target tokens that are the most probable, under teacher forcing.
+    /// Share of answers that are the most probable, under teacher forcing.
     Accuracy,
     /// Share of examples whose whole output is right.
     ExactMatch,
@@ -221,6 +231,11 @@ impl TrainConfig {
         StreamSettings { seed, pool: self.pool, limits: self.limits(), max_length: self.max_length }
     }
 
+    /// How tokens are hidden.
+    pub fn masking(&self) -> MaskingConfig {
+        self.masking.unwrap_or_default()
+    }
+
     /// Where the weights' decay enters.
     pub fn decay(&self) -> Decay {
         match (self.weight_decay, self.optimiser) {
@@ -267,7 +282,12 @@ impl TrainConfig {
                 return Err(Complaint::new(format!("train.{key}"), message));
             }
         }
+        if let Some((part, rate)) = self.rates.iter().find(|(_, rate)| !(0.0..=1e3).contains(*rate)) {
+            let message = format!("is {rate} for `{part}`; write a factor from 0 to 1000, such as 0.1");
+            return Err(Complaint::new("train.rates", message));
+        }
         self.check_sampling()?;
+        self.masking().check()?;
         let has_valid = data.builtin.is_some() || data.valid.is_some();
         if !has_valid && (self.patience > 0 || self.schedule == ScheduleKind::Plateau) {
             let key = if self.patience > 0 { "train.patience" } else { "train.schedule" };

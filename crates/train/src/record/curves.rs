@@ -34,7 +34,7 @@ pub(crate) fn draw(entries: &[Entry]) -> String {
         panel(
             "share right",
             vec![
-                series("tokens", valid(|f| Some(f.accuracy))),
+                series("answers", valid(|f| Some(f.accuracy))),
                 series("whole outputs", valid(|f| f.exact_match)),
             ],
             false,

@@ -22,15 +22,15 @@ pub struct StepFigures {
     pub step: u64,
     /// Passes over the data so far.
     pub epoch: u64,
-    /// Mean loss of a target token over these steps.
+    /// Mean loss of an answer over these steps.
     pub loss: f64,
     /// Norm of the last gradient, before clipping.
     pub gradient_norm: f64,
     /// Learning rate of the last step.
     pub learning_rate: f64,
-    /// Target tokens learnt from since the start.
+    /// Answers learnt from since the start: target tokens, labels or hidden tokens.
     pub tokens: u64,
-    /// Target tokens per second, lately.
+    /// Answers per second, lately.
     pub tokens_per_second: f64,
     /// Seconds since the start, over all sessions.
     pub seconds: f64,
@@ -41,13 +41,13 @@ pub struct StepFigures {
 pub struct ValidFigures {
     /// Updates made before.
     pub step: u64,
-    /// Mean −log p of a target token.
+    /// Mean −log p of an answer: a target token, a label or a hidden token.
     pub loss: f64,
     /// exp of the loss.
     pub perplexity: f64,
-    /// Share of target tokens that are the most probable, under teacher forcing.
+    /// Share of answers that are the most probable, under teacher forcing.
     pub accuracy: f64,
-    /// Share of examples whose whole output is right; none for a language model.
+    /// Share of examples whose whole output is right; of a translator alone.
     pub exact_match: Option<f64>,
     /// Whether this is the best so far.
     pub best: bool,

@@ -1,7 +1,10 @@
-// The page: a table per panel, what is shown of it, and what the reader points at.
+// The page: a table per panel, or all heads small, and the choice of what is shown.
 
 const byId = (id) => document.getElementById(id);
 const chosen = () => data.heatmaps[Number(byId("chooser").value) || 0];
+const chosenChart = () => chosen().charts[Number(byId("chart").value) || 0];
+/** What is shown now: the chart, its view, and the panels of it. */
+let shown;
 
 function element(name, properties, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -10,8 +13,7 @@ function element(name, properties, ...children) {
 }
 
 /** The view that the switches ask for. All views were made by the program, so there is no arithmetic here. */
-function currentView() {
-  const { views } = chosen();
+function currentView({ views }) {
   const merged = byId("merge").checked;
   const endless = byId("end").checked;
   return (
@@ -20,26 +22,61 @@ function currentView() {
   );
 }
 
-function currentPanels(view) {
+function currentPanels({ grid }, view) {
+  if (grid) {
+    const layer = Number(byId("layer").value) || null;
+    return view.panels.filter((panel) => panel.layer === layer && panel.head === byId("head").value).slice(0, 1);
+  }
   const wanted = byId("panels").value;
   return wanted === "all" ? view.panels : view.panels.filter((_, index) => String(index) === wanted);
 }
 
-/** Fills the controls for a heatmap, and leaves out those that would do nothing. */
-function prepareControls() {
-  const { title, views } = chosen();
-  const { panels } = views[0];
-  byId("title").textContent = isolated(title) || "Where the model looks";
-  byId("merge-label").hidden = !views.some((view) => view.merged);
-  byId("end-label").hidden = !views.some((view) => view.endless);
-  byId("panels-label").hidden = panels.length < 2;
-  const options = panels.map((panel, index) => element("option", { value: String(index), textContent: panel.name }));
-  byId("panels").replaceChildren(element("option", { value: "all", textContent: "all side by side" }), ...options);
+/** Puts options, as pairs of value and text, into a select, and keeps what was chosen there if it still is there. */
+function fillSelect(id, options, wanted = byId(id).value) {
+  const select = byId(id);
+  select.replaceChildren(...options.map(([value, textContent]) => element("option", { value, textContent })));
+  const known = options.some(([value]) => value === wanted);
+  if (options.length > 0) select.value = known ? wanted : options[0][0];
+  byId(`${id}-label`).hidden = options.length < 2;
 }
 
-function tableOf(panel, view) {
+/** Fills the controls for a sentence, and leaves out those that would do nothing. */
+function prepareControls() {
+  const { title, charts } = chosen();
+  byId("title").textContent = isolated(title) || "Where the model looks";
+  fillSelect("chart", charts.map((chart, index) => [String(index), chart.name]));
+  prepareChart();
+}
+
+function prepareChart() {
+  const { grid, views, specials } = chosenChart();
+  byId("merge-label").hidden = !views.some((view) => view.merged);
+  byId("end-label").hidden = !views.some((view) => view.endless);
+  byId("end-name").textContent = specials > 1 ? "hide special tokens" : "hide end token";
+  const panels = grid ? [] : views[0].panels.map((panel, index) => [String(index), panel.name]);
+  fillSelect("panels", panels.length > 1 ? [["all", "all side by side"], ...panels] : [["all", ""]]);
+  const layers = grid?.layers.map((layer) => [String(layer), `layer ${layer}`]) ?? [];
+  fillSelect("layer", layers.length > 1 ? [["all", "all layers"], ...layers] : layers);
+  prepareHeads();
+}
+
+/** Heads have numbers within a layer only; over all layers there are the mean and the maximum. */
+function prepareHeads() {
+  const { grid, views } = chosenChart();
+  const names = { mean: "mean of heads", max: "maximum of heads" };
+  const layer = Number(byId("layer").value) || null;
+  const of = grid ? views[0].panels.filter((panel) => panel.layer === layer) : [];
+  const combined = of.filter((panel) => panel.head in names);
+  const options = [...combined, ...of.filter((panel) => !(panel.head in names))];
+  fillSelect("head", options.map(({ head }) => [head, names[head] ?? `head ${head}`]));
+  const several = grid !== null && grid.layers.length * grid.heads > 1;
+  byId("all-label").hidden = !several;
+  if (several && byId("all").checked) for (const id of ["layer", "head"]) byId(`${id}-label`).hidden = true;
+}
+
+function tableOf(panel, { columns, rows: names }, view) {
   const cell = cellSize(view);
-  const head = element("tr", {}, element("th", { textContent: "source →\ntarget ↓" }));
+  const head = element("tr", {}, element("th", { textContent: `${columns} →\n${names} ↓` }));
   head.append(...view.source.map((token) => header("col", token)));
   const rows = panel.values.map((values, row) => {
     const first = header("row", view.target[row]);
@@ -67,11 +104,11 @@ function header(scope, token) {
   return element("th", { scope }, element("bdi", { textContent: token, title: token }));
 }
 
-function figureOf(panel, view) {
+function figureOf(panel, chart, view) {
   const caption = element("figcaption", {}, element("bdi", { textContent: panel.name }));
   if (panel.caption) caption.append(" ", element("span", { className: "unit", textContent: panel.caption }));
   const bands = ["across", "down"].map((name) => element("div", { className: `band ${name}`, hidden: true }));
-  const stage = element("div", { className: "stage" }, tableOf(panel, view), ...bands);
+  const stage = element("div", { className: "stage" }, tableOf(panel, chart, view), ...bands);
   const steps = scaleSteps(panel.scale).map((step) => element("span", { className: stepClass(step, panel.scale) }));
   const bar = element("div", { className: "bar" }, ...steps);
   bar.setAttribute("role", "img");
@@ -80,108 +117,82 @@ function figureOf(panel, view) {
   return element("figure", {}, caption, element("div", { className: "scroll" }, stage), bar, ticks);
 }
 
+const showsAll = ({ grid }) => grid !== null && byId("all").checked && grid.layers.length * grid.heads > 1;
+
+function hintFor(chart) {
+  const { grid, rows, columns } = chart;
+  const axes = grid ? `Rows are ${rows} tokens, columns the ${columns} tokens that they look at.` : `Rows are ${rows} tokens, columns ${columns} tokens.`;
+  const uses = showsAll(chart) ? "Point at a head for its values, and open it with a click." : "Point at a cell for its value, or move with the arrow keys.";
+  return `${axes} ${uses}`;
+}
+
 function draw() {
   hideTip();
-  const view = currentView();
-  byId("figures").replaceChildren(...currentPanels(view).map((panel) => figureOf(panel, view)));
+  const chart = chosenChart();
+  const view = currentView(chart);
+  shown = { chart, view, panels: currentPanels(chart, view) };
+  const figures = showsAll(chart) ? [headsFigure(chart, view)] : shown.panels.map((panel) => figureOf(panel, chart, view));
+  byId("figures").replaceChildren(...figures);
+  byId("hint").textContent = hintFor(chart);
 }
 
-/** Shows the value of a cell, and marks its row and column in every panel. */
-function showTip(cell) {
-  const view = currentView();
-  const panels = currentPanels(view);
-  const [row, column] = [cell.parentElement.rowIndex - 1, cell.cellIndex - 1];
-  const tables = [...document.querySelectorAll("table")];
-  const pointed = tables.indexOf(cell.closest("table"));
-  hideTip();
-  tables.forEach((table) => mark(table, row, column));
-  const values = panels.flatMap((panel, index) => {
-    const className = index === pointed && panels.length > 1 ? "pointed" : "";
-    const value = exactNumber(panel.values[row][column], panel);
-    return [element("dt", { className, textContent: panel.name }), element("dd", { className, textContent: value })];
-  });
-  const tokens = element("div", {}, element("bdi", { textContent: view.target[row] }), " ← ");
-  tokens.append(element("bdi", { textContent: view.source[column] }));
-  const tip = byId("tip");
-  tip.replaceChildren(tokens, element("dl", {}, ...values));
-  tip.hidden = false;
-  place(tip, cell.getBoundingClientRect());
-}
-
-/** Puts the tip below and to the right of the cell, or at its other side near the edge of the window. */
-function place(tip, cell) {
-  const { width, height } = tip.getBoundingClientRect();
-  const left = cell.right + 10 + width > innerWidth ? cell.left - 10 - width : cell.right + 10;
-  const top = cell.bottom + 10 + height > innerHeight ? cell.top - 10 - height : cell.bottom + 10;
-  tip.style.left = `${Math.max(4, left)}px`;
-  tip.style.top = `${Math.max(4, top)}px`;
-}
-
-function mark(table, row, column) {
-  const line = table.rows[row + 1];
-  const cell = line.cells[column + 1];
-  const [across, down] = table.parentElement.querySelectorAll(".band");
-  const body = table.tBodies[0];
-  const put = (band, left, top, width, height) => {
-    Object.assign(band.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
-    band.hidden = false;
-  };
-  const first = line.cells[1];
-  put(across, first.offsetLeft, cell.offsetTop, table.offsetWidth - first.offsetLeft, cell.offsetHeight);
-  put(down, cell.offsetLeft, body.offsetTop, cell.offsetWidth, body.offsetHeight);
-  line.cells[0].classList.add("here");
-  table.rows[0].cells[column + 1].classList.add("here");
-}
-
-function hideTip() {
-  byId("tip").hidden = true;
-  document.querySelectorAll(".band").forEach((band) => (band.hidden = true));
-  document.querySelectorAll("th.here").forEach((cell) => cell.classList.remove("here"));
-}
-
-/** The arrow keys move from cell to cell; one cell of a table at a time can be reached by Tab. */
-function moveFocus(event) {
-  const cell = event.target.closest("td");
-  if (event.key === "Escape") return hideTip();
-  const line = cell?.parentElement;
-  const next = {
-    ArrowRight: () => cell.nextElementSibling,
-    ArrowLeft: () => cell.previousElementSibling,
-    ArrowDown: () => line.nextElementSibling?.cells[cell.cellIndex],
-    ArrowUp: () => line.previousElementSibling?.cells[cell.cellIndex],
-    Home: () => line.cells[1],
-    End: () => line.cells[line.cells.length - 1],
-  }[event.key];
-  if (!cell || !next) return;
-  event.preventDefault();
-  const target = next();
-  if (target?.tagName !== "TD") return;
-  cell.tabIndex = -1;
-  target.tabIndex = 0;
-  target.focus();
+/** Shows one of the small heads large; who came with the keyboard goes on there. */
+function openHead({ panel }, byKeyboard) {
+  byId("all").checked = false;
+  const { layers } = shown.chart.grid;
+  if (layers.length > 1) byId("layer").value = String(panel.layer);
+  prepareHeads();
+  byId("layer-label").hidden = layers.length < 2;
+  byId("head").value = panel.head;
+  draw();
+  if (byKeyboard) byId("figures").querySelector("td").focus();
 }
 
 function picture() {
-  const view = currentView();
-  return drawPicture(chosen().title, view, currentPanels(view));
+  const { chart, view, panels } = shown;
+  const { title } = chosen();
+  return showsAll(chart) ? headsPicture(title, chart, view) : drawPicture(title, chart, view, panels);
+}
+
+/** What the program was asked to show first. */
+function applyStart({ chart, layer, head, all, merged, endless }) {
+  byId("all").checked = all;
+  byId("merge").checked = merged;
+  byId("end").checked = endless;
+  byId("chart").value = String(chart);
+  prepareChart();
+  if (layer !== null && chosenChart().grid?.layers.length > 1) byId("layer").value = String(layer);
+  prepareHeads();
+  if ([...byId("head").options].some(({ value }) => value === head)) byId("head").value = head;
 }
 
 const titles = data.heatmaps.map((heatmap, index) => `${index + 1}. ${isolated(heatmap.title)}`);
-byId("chooser").replaceChildren(...titles.map((title, index) => element("option", { value: String(index), textContent: title })));
-byId("chooser-label").hidden = titles.length < 2;
+fillSelect("chooser", titles.map((title, index) => [String(index), title]));
 byId("chooser").addEventListener("change", () => { prepareControls(); draw(); });
-for (const id of ["panels", "merge", "end"]) byId(id).addEventListener("change", draw);
+byId("chart").addEventListener("change", () => { prepareChart(); draw(); });
+byId("layer").addEventListener("change", () => { prepareHeads(); draw(); });
+byId("all").addEventListener("change", () => { prepareChart(); draw(); });
+for (const id of ["panels", "head", "merge", "end"]) byId(id).addEventListener("change", draw);
 byId("controls").addEventListener("submit", (event) => event.preventDefault());
 byId("download-svg").addEventListener("click", () => saveFile(svgBlob(picture()), "heatmap.svg"));
 byId("download-png").addEventListener("click", async () => saveFile(await pngBlob(picture()), "heatmap.png"));
 const figures = byId("figures");
 figures.addEventListener("pointerover", (event) => (event.target.closest("td") ? showTip(event.target) : hideTip()));
+figures.addEventListener("pointermove", (event) => event.target.closest(".heads") && showHeadTip(event));
 figures.addEventListener("pointerleave", hideTip);
+figures.addEventListener("click", (event) => event.target.closest(".head") && openHead(event.target.closest(".head"), false));
 figures.addEventListener("focusin", (event) => event.target.closest("td") && showTip(event.target));
 figures.addEventListener("focusout", hideTip);
-figures.addEventListener("keydown", moveFocus);
+figures.addEventListener("keydown", (event) => {
+  const head = event.target.closest(".head");
+  if (!head) return moveFocus(event);
+  if (event.key !== "Enter" && event.key !== " ") return;
+  event.preventDefault();
+  openHead(head, true);
+});
 addEventListener("scroll", hideTip, { capture: true, passive: true });
 if (data.heatmaps.length > 0) {
   prepareControls();
+  applyStart(data.start);
   draw();
 }

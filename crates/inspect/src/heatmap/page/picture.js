@@ -22,8 +22,21 @@ function isolated(text) {
   return text.split(" → ").map(part).join(" → ");
 }
 
+function sizeSvg(svg, width, height) {
+  for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
+    svg.setAttribute(key, value);
+  }
+}
+
+/** What every picture begins with: its name, its colours and a light ground. */
+function startPicture(svg, title) {
+  svgElement("title", {}, svg, title);
+  svgElement("style", {}, svg, `svg { font: ${font(12)}; } text { fill: currentColor; }\n${data.style}`);
+  svgElement("rect", { width: "100%", height: "100%", fill: "#ffffff" }, svg);
+}
+
 /** Draws some panels of a view one beside the other, on a light ground. Gives the SVG element. */
-function drawPicture(title, view, panels) {
+function drawPicture(title, chart, view, panels) {
   const margin = 18;
   const cell = cellSize(view);
   const rows = view.target.map((token) => cutToken(token));
@@ -39,12 +52,8 @@ function drawPicture(title, view, panels) {
   const height = Math.ceil(top + rows.length * cell.height + 48);
 
   const svg = document.createElementNS(svgSpace, "svg");
-  for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
-    svg.setAttribute(key, value);
-  }
-  svgElement("title", {}, svg, title);
-  svgElement("style", {}, svg, `svg { font: ${font(12)}; } text { fill: currentColor; }\n${data.style}`);
-  svgElement("rect", { width: "100%", height: "100%", fill: "#ffffff" }, svg);
+  sizeSvg(svg, width, height);
+  startPicture(svg, title);
   const page = svgElement("g", { color: "#222222" }, svg);
   const write = (x, y, text, attributes = {}) => svgElement("text", { x, y, ...attributes }, page, isolated(text));
   const quiet = { color: "#666666", "font-size": 11 };
@@ -52,8 +61,8 @@ function drawPicture(title, view, panels) {
 
   write(margin, margin + 15, title, { "font-size": 15, "font-weight": 600 });
   const labelEnd = left - 8 - (view.probabilities ? 36 : 0);
-  write(labelEnd, top - 20, "source →", { ...quiet, ...end });
-  write(labelEnd, top - 6, "target ↓", { ...quiet, ...end });
+  write(labelEnd, top - 20, `${chart.columns} →`, { ...quiet, ...end });
+  write(labelEnd, top - 6, `${chart.rows} ↓`, { ...quiet, ...end });
   rows.forEach((label, row) => {
     const y = top + (row + 0.5) * cell.height + 0.36 * labelSize;
     write(labelEnd, y, label, { ...end, "font-size": labelSize });

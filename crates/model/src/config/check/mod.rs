@@ -4,7 +4,7 @@ mod sizes;
 
 use super::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig, Kind, ModelConfig,
-    SharingConfig, SingleConfig, Task,
+    Pooling, SharingConfig, SingleConfig, Task,
 };
 use sizes::{check_recurrent_decoder, check_recurrent_encoder};
 
@@ -104,7 +104,11 @@ impl Plan {
     /// The most tokens of a source, its end included, where there is a limit.
     pub fn most_source(&self) -> Option<usize> {
         let looked_at = self.attention.as_ref().and_then(AttentionConfig::most_positions);
-        let read = self.encoder().and_then(EncoderConfig::most_positions);
+        let read = match &self.reader {
+            Reader::Encoder(encoder) => encoder.most_positions(),
+            Reader::Itself => self.most_target(), // a separator takes the place of its end
+            Reader::Nobody => None,
+        };
         looked_at.into_iter().chain(read).min()
     }
 
@@ -112,6 +116,20 @@ impl Plan {
     /// network), where there is a limit.
     pub fn most_target(&self) -> Option<usize> {
         self.decoder().and_then(DecoderConfig::most_positions)
+    }
+}
+
+/// Refuses a token before the sequence where its state is made before the sequence is read.
+fn check_class_token(encoder: &EncoderConfig) -> Result<(), Complaint> {
+    match encoder.parts() {
+        (name, Kind::Recurrent(_, settings)) if !settings.bidirectional && !settings.reversed => {
+            let message = format!(
+                "is \"class-token\", the state of a token before the sequence, and [encoder.{name}] has read nothing \
+                 else by then; write `bidirectional = true` there, or `pooling = \"last\"`"
+            );
+            Err(Complaint::new("head.pooling", message))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -180,6 +198,9 @@ impl ModelConfig {
         if head.pooling.is_some() && self.task != Task::Classify {
             let message = "is for `task = \"classify\"`, which has one answer for a sequence; remove it";
             return Err(Complaint::new("head.pooling", message));
+        }
+        if head.pooling == Some(Pooling::ClassToken) {
+            check_class_token(encoder)?;
         }
         let scored = head.hidden.unwrap_or(encoder.states());
         if self.sharing.output && scored != encoder.embedding() {
@@ -284,8 +305,12 @@ impl ModelConfig {
 
     /// Refuses what only an encoder and a decoder can share.
     fn refuse_sharing_of_sides(&self, why: &str) -> Result<(), Complaint> {
-        let SharingConfig { encoder_decoder, embeddings, .. } = self.sharing;
-        let given = [("encoder_decoder", encoder_decoder), ("embeddings", embeddings)];
+        let SharingConfig { encoder_decoder, embeddings, source_output, .. } = self.sharing;
+        let given = [
+            ("encoder_decoder", encoder_decoder),
+            ("embeddings", embeddings),
+            ("source_output", source_output),
+        ];
         match given.into_iter().find(|(_, on)| *on) {
             Some((key, _)) => Err(Complaint::new(format!("sharing.{key}"), why)),
             None => Ok(()),
@@ -375,6 +400,9 @@ impl ModelConfig {
                 ));
             }
         }
+        if self.sharing.source_output {
+            self.check_source_output(encoder, decoder, one_vocabulary)?;
+        }
         if self.sharing.encoder_decoder {
             self.check_shared_layers(encoder, decoder)?;
         }
@@ -397,6 +425,37 @@ impl ModelConfig {
                     )),
                 }
             }
+        }
+    }
+
+    /// Refuses to score tokens by source vectors that do not fit.
+    fn check_source_output(
+        &self,
+        encoder: &EncoderConfig,
+        decoder: &DecoderConfig,
+        one_vocabulary: bool,
+    ) -> Result<(), Complaint> {
+        let wrong = |message: String| Err(Complaint::new("sharing.source_output", message));
+        let scored = match decoder.parts().1 {
+            Kind::Recurrent(_, settings) => settings.output.unwrap_or(settings.width),
+            Kind::Transformer(settings) => settings.width,
+        };
+        if !one_vocabulary {
+            return wrong("needs one vocabulary for both sides; write `shared = true` under [tokens]".into());
+        }
+        if self.sharing.output || self.sharing.embeddings {
+            return wrong(
+                "stands beside `output` or `embeddings`; for all three tables as one write those two alone"
+                    .into(),
+            );
+        }
+        match encoder.embedding() == scored {
+            true => Ok(()),
+            false => wrong(format!(
+                "needs source vectors as wide as what the scores read, but they have {} and scores read {scored}; write \
+                 the same width",
+                encoder.embedding()
+            )),
         }
     }
 

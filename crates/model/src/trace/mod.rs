@@ -4,6 +4,11 @@
 //! step is the whole, one column at a time, so what the second pass sees is what the first one saw. That
 //! costs nothing when no one asks, works behind every search, and for targets that nobody searched for.
 
+mod heads;
+
+pub use heads::{Attention, AttentionKind, Matrix};
+
+use crate::config::Reader;
 use crate::error::ModelError;
 use crate::saved::{BATCH_TOKENS, LONGEST_SOURCE, Saved};
 use burn::tensor::Tensor;
@@ -11,6 +16,7 @@ use gatto_data::tokens::{END, Tokenizer};
 use gatto_data::{Limits, Padded, evaluation_batches, in_input_order};
 use gatto_nn::Noise;
 use gatto_nn::loss::{Targets, cross_entropy};
+use heads::Heads;
 
 /// One token of a source or a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,13 +32,15 @@ pub struct Piece {
 pub struct Trace {
     /// What was read, with its end.
     pub source: Vec<Piece>,
-    /// What was written, with its end.
+    /// What was written, with its end; nothing if the model has no decoder.
     pub target: Vec<Piece>,
     /// log p of each target token.
     pub log_probabilities: Vec<f32>,
     /// Where the model looked: a row per target token, a weight per source token. `None` for a model
-    /// without attention.
-    pub weights: Option<Vec<Vec<f32>>>,
+    /// without attention. Of several heads and layers it is the mean.
+    pub weights: Option<Matrix>,
+    /// Where each head looked, in every attention of the model; empty unless asked for.
+    pub attentions: Vec<Attention>,
 }
 
 impl Trace {
@@ -73,24 +81,27 @@ impl Saved {
     /// Forces targets through the model, and tells where it looked at each of their tokens. At most
     /// `batch` pairs are computed together.
     pub fn trace(&self, pairs: &[Forced], batch: usize) -> Result<Vec<Trace>, ModelError> {
+        self.traces(pairs, batch, false)
+    }
+
+    /// [`Saved::trace`] with where each head of each layer looked. A model without a decoder only reads.
+    pub fn trace_heads(&self, pairs: &[Forced], batch: usize) -> Result<Vec<Trace>, ModelError> {
+        self.traces(pairs, batch, true)
+    }
+
+    fn traces(&self, pairs: &[Forced], batch: usize, heads: bool) -> Result<Vec<Trace>, ModelError> {
         for (index, (source, target)) in pairs.iter().enumerate() {
             check_length(index, source.len(), self.plan.most_source())?;
-            check_length(index, target.len(), self.plan.most_target())?;
+            let before = if self.plan.reader == Reader::Itself { source.len() } else { 0 };
+            check_length(index, before + target.len(), self.plan.most_target())?;
         }
         let scores = (MOST_SCORES / self.tokens.target.size().max(1)).clamp(1, BATCH_TOKENS);
         let limits = Limits { batch_tokens: Some(scores), batch_examples: Some(batch) };
         let mut found = Vec::with_capacity(pairs.len());
         for batch in evaluation_batches(pairs, &limits)? {
-            let looked = Looked::at(self, &batch.source, &batch.target);
+            let looked = Looked::at(self, &batch.source, &batch.target, heads);
             for (row, index) in batch.indices.into_iter().enumerate() {
-                let (source, target) = &pairs[index as usize];
-                let trace = Trace {
-                    source: pieces(&self.tokens.source, source),
-                    target: pieces(&self.tokens.target, target),
-                    log_probabilities: looked.log_probabilities(row, target.len() + 1),
-                    weights: looked.weights(row, target.len() + 1, source.len() + 1),
-                };
-                found.push((index, trace));
+                found.push((index, looked.trace(row, self, &pairs[index as usize])));
             }
         }
         Ok(in_input_order(found))
@@ -99,38 +110,55 @@ impl Saved {
 
 /// A forced pass over a batch, as plain numbers.
 struct Looked {
-    /// [B, T].
-    log_probabilities: Vec<f32>,
+    /// [B, T]; `None` if there is no decoder.
+    log_probabilities: Option<Vec<f32>>,
     /// [B, T, S].
     weights: Option<Vec<f32>>,
+    heads: Option<Heads>,
     time: usize,
     positions: usize,
 }
 
 impl Looked {
-    fn at(saved: &Saved, source: &Padded, target: &Padded) -> Self {
+    fn at(saved: &Saved, source: &Padded, target: &Padded, heads: bool) -> Self {
         let (model, noise) = (&saved.model, &mut Noise::none());
         let memory = model.encode(source, noise);
-        let forward = model.forward(&model.teacher_inputs(target), memory.as_ref(), noise);
-        let chosen = log_probabilities(forward.logits, target);
-        let weights = forward.alignment.map(|alignment| alignment.weights);
+        let writes = saved.plan.decoder().is_some();
+        let forward = writes.then(|| model.forward(&model.teacher_inputs(target), memory.as_ref(), noise));
+        let heads = heads.then(|| Heads::new(saved, source, memory.as_ref(), forward.as_ref()));
+        let weights = forward.as_ref().and_then(|forward| forward.alignment.as_ref());
         Self {
-            log_probabilities: chosen.try_into_vec_as::<f32>().unwrap_or_default(),
-            weights: weights.map(|weights| weights.try_into_vec_as::<f32>().unwrap_or_default()),
+            weights: weights.map(|alignment| numbers(alignment.weights.clone())),
+            log_probabilities: forward.map(|forward| numbers(log_probabilities(forward.logits, target))),
+            heads,
             time: target.width,
             positions: source.width,
         }
     }
 
-    fn log_probabilities(&self, row: usize, length: usize) -> Vec<f32> {
-        self.log_probabilities[row * self.time..][..length].to_vec()
+    fn trace(&self, row: usize, saved: &Saved, (source, target): &Forced) -> Trace {
+        let heads = self.heads.as_ref();
+        let attentions = heads.map(|heads| heads.attentions(row, saved, source, target)).unwrap_or_default();
+        let written = pieces(&saved.tokens.target, target);
+        let logs = self.log_probabilities.as_ref().map(|logs| &logs[row * self.time..][..written.len()]);
+        Trace {
+            source: pieces(&saved.tokens.source, source),
+            target: if logs.is_some() { written } else { Vec::new() },
+            log_probabilities: logs.map(<[f32]>::to_vec).unwrap_or_default(),
+            weights: self.weights(row, target.len() + 1, source.len() + 1),
+            attentions,
+        }
     }
 
-    fn weights(&self, row: usize, length: usize, positions: usize) -> Option<Vec<Vec<f32>>> {
+    fn weights(&self, row: usize, length: usize, positions: usize) -> Option<Matrix> {
         let weights = self.weights.as_ref()?;
         let step = |t: usize| weights[(row * self.time + t) * self.positions..][..positions].to_vec();
         Some((0..length).map(step).collect())
     }
+}
+
+fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.try_into_vec_as::<f32>().unwrap_or_default()
 }
 
 /// log p of every token of `target`, from scores [B·T, V]: [B·T].

@@ -1,54 +1,40 @@
-//! `gatto evaluate`
+//! Translations: exact match, by source length, and how far attention finds the words that belong together.
 
-use super::sources::{examples, require_attention, too_long, with_alignments};
 use crate::cli::Evaluate;
+use crate::commands::predict_all;
+use crate::commands::sources::{require_attention, too_long, with_alignments};
 use crate::lines::write_output;
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use gatto::Device;
 use gatto::data::{Example, Link, words};
 use gatto::inspect::curves::{self, Panel, Series};
 use gatto::inspect::look;
 use gatto::metrics::{Alignment, AlignmentErrorRate, ExactMatch, by_length};
-use gatto::model::{Saved, Task};
+use gatto::model::{AttentionKind, Saved, Task};
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Examples of a built-in task, which has no end to speak of, unless told otherwise.
-const OF_A_BUILTIN_TASK: u64 = 2000;
 /// Groups of source length, in words.
 const GROUPS: [RangeInclusive<usize>; 8] =
     [1..=3, 4..=5, 6..=7, 8..=9, 10..=11, 12..=14, 15..=19, 20..=usize::MAX];
 
-pub(crate) fn run(arguments: Evaluate) -> Result<()> {
-    super::compute(&arguments.compute.clone(), move |device| evaluate(&arguments, device))?
-}
-
-/// Loads a model that reads a source.
-fn load(model: &Path, device: &Device) -> Result<Saved> {
-    let saved = Saved::load(model, device)?;
-    if saved.task == Task::LanguageModel {
-        bail!("{}: is a language model; its figures are in metrics.jsonl", model.display());
-    }
-    Ok(saved)
-}
-
-fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
-    if let Some(path) = arguments.plot.as_ref().filter(|path| path.extension() != Some("svg".as_ref())) {
-        bail!("{}: is no .svg; name the plot so", path.display());
-    }
-    let saved = load(&arguments.model, device)?;
-    let mut examples = examples(&arguments.held, &arguments.model, OF_A_BUILTIN_TASK)?;
+pub(super) fn evaluate(
+    arguments: &Evaluate,
+    saved: &Saved,
+    mut examples: Vec<Example>,
+    device: &Device,
+) -> Result<()> {
     if let Some(path) = &arguments.alignments {
-        require_attention(&saved, &arguments.model, false)?;
+        require_attention(saved, &arguments.model, false)?;
         examples = with_alignments(examples, path, arguments.held.examples.is_none())?;
     }
-    let measured = Measured::of(&saved, &examples, arguments.batch as usize)?;
+    let measured = Measured::of(saved, &examples, arguments.batch as usize)?;
     if let Some(path) = &arguments.plot {
         plot(path, arguments, &examples, &measured, device)?;
     }
     let Measured { whole, groups, .. } = &measured;
-    let alignment = alignment_error_rate(&saved, &examples, arguments)?;
+    let alignment = alignment_error_rate(saved, &examples, arguments)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let groups: Vec<_> = groups
@@ -107,7 +93,7 @@ struct Measured {
 impl Measured {
     fn of(saved: &Saved, examples: &[Example], batch: usize) -> Result<Self> {
         let sources: Vec<&str> = examples.iter().map(|example| example.source.as_str()).collect();
-        let outputs = super::predict_all(saved, &sources, batch)?;
+        let outputs = predict_all(saved, &sources, batch)?;
         let references =
             examples.iter().map(|example| saved.tokens.target.normalise(&example.target)).collect();
         let mut found = Self { outputs, references, whole: ExactMatch::default(), groups: Vec::new() };
@@ -122,6 +108,18 @@ impl Measured {
     fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.outputs.iter().map(String::as_str).zip(self.references.iter().map(String::as_str))
     }
+}
+
+/// Loads a model to compare with.
+fn another(model: &Path, device: &Device) -> Result<Saved> {
+    let saved = Saved::load(model, device)?;
+    ensure!(
+        saved.task == Task::Translate,
+        "{}: is for `task = \"{}\"`, and translators are compared with translators",
+        model.display(),
+        saved.task
+    );
+    Ok(saved)
 }
 
 /// The words of each source.
@@ -149,7 +147,7 @@ fn plot(
     };
     let mut series = vec![line(&arguments.model, measured)];
     for model in &arguments.against {
-        let other = Measured::of(&load(model, device)?, examples, arguments.batch as usize)?;
+        let other = Measured::of(&another(model, device)?, examples, arguments.batch as usize)?;
         series.push(line(model, &other));
     }
     let panel = Panel { title: "exact match, %".to_owned(), series, logarithmic: false };
@@ -168,7 +166,7 @@ fn alignment_error_rate(
         .iter()
         .filter_map(|example| example.alignment.as_ref().map(|links| (example, links)))
         .collect();
-    if saved.plan.attention.is_none() || gold.is_empty() {
+    if !saved.plan.attentions().contains(&AttentionKind::Cross) || gold.is_empty() {
         return Ok(None);
     }
     let pairs = gold.iter().enumerate().map(|(index, (example, _))| {

@@ -1,0 +1,98 @@
+//! Translations, and which words belong together.
+
+use super::{Read, one_line};
+use crate::cli::{AlignmentForm, Predict};
+use gatto::data::tokens::{Kind, UNKNOWN};
+use gatto::inspect::look;
+use gatto::model::{AttentionKind, Forced, ModelError, Prediction, Saved, Trace};
+
+/// The translation of each source.
+pub(super) fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
+    let Read { saved, arguments, sources, .. } = *read;
+    let predictions = saved.predict(sources, read.batch())?;
+    let mut traces = looked(saved, sources, &predictions, arguments)?.into_iter();
+    let share = arguments.links.link_share;
+    let answer = |(source, prediction): (&String, &Prediction)| match (
+        arguments.json,
+        arguments.alignment,
+        traces.next(),
+    ) {
+        (true, _, trace) => as_json(saved, source, prediction, trace.as_ref(), share).to_string(),
+        (false, Some(form), Some(trace)) => {
+            format!("{} ||| {}", one_line(&prediction.text), aligned(&trace, form, share))
+        }
+        _ => one_line(&prediction.text),
+    };
+    Ok(sources.iter().zip(&predictions).map(answer).collect())
+}
+
+/// Where the model looked while it wrote, if someone wants to know and it looked anywhere.
+fn looked(
+    saved: &Saved,
+    sources: &[String],
+    predictions: &[Prediction],
+    arguments: &Predict,
+) -> Result<Vec<Trace>, ModelError> {
+    let wanted = arguments.json || arguments.alignment.is_some();
+    if !wanted || !saved.plan.attentions().contains(&AttentionKind::Cross) {
+        return Ok(Vec::new());
+    }
+    let pair = |(source, prediction): (&String, &Prediction)| {
+        (saved.tokens.source.encode(source), prediction.hypothesis.tokens.clone())
+    };
+    let pairs: Vec<Forced> = sources.iter().zip(predictions).map(pair).collect();
+    let mut traces = saved.trace(&pairs, arguments.batch as usize)?;
+    if saved.tokens.target.kind() == Kind::Word {
+        traces.iter_mut().zip(&pairs).for_each(|(trace, (_, written))| count_printed(trace, written));
+    }
+    Ok(traces)
+}
+
+/// Counts target words as they are printed: without those that are not in the vocabulary.
+fn count_printed(trace: &mut Trace, written: &[u32]) {
+    let mut printed = 0..;
+    for (piece, &token) in trace.target.iter_mut().zip(written) {
+        piece.word = if token == UNKNOWN { None } else { printed.next() };
+    }
+}
+
+/// Which words belong together, as text.
+fn aligned(trace: &Trace, form: AlignmentForm, share: f32) -> String {
+    match form {
+        AlignmentForm::Links => look::links(trace, share).unwrap_or_default().to_string(),
+        AlignmentForm::Soft => {
+            let row = |weights: Vec<f32>| {
+                weights.iter().map(|weight| format!("{weight:.4}")).collect::<Vec<_>>().join(",")
+            };
+            let rows = look::word_weights(trace).unwrap_or_default().into_iter().map(row);
+            rows.collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn as_json(
+    saved: &Saved,
+    source: &str,
+    prediction: &Prediction,
+    trace: Option<&Trace>,
+    share: f32,
+) -> serde_json::Value {
+    let hypothesis = &prediction.hypothesis;
+    let tokens: Vec<&str> = hypothesis.tokens.iter().map(|&id| saved.tokens.target.token(id)).collect();
+    let mut object = serde_json::json!({
+        "source": source,
+        "text": prediction.text,
+        "tokens": tokens,
+        "log_probabilities": hypothesis.log_probabilities,
+        "score": hypothesis.score(),
+        "finished": hypothesis.finished,
+    });
+    if let Some(trace) = trace {
+        let tokens: Vec<&str> = trace.source.iter().map(|piece| piece.text.as_str()).collect();
+        let links = look::links(trace, share).unwrap_or_default();
+        object["source_tokens"] = serde_json::json!(tokens);
+        object["weights"] = serde_json::json!(trace.weights);
+        object["links"] = serde_json::json!(links.iter().collect::<Vec<_>>());
+    }
+    object
+}

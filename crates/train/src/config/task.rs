@@ -1,0 +1,82 @@
+//! Which settings belong to which task.
+
+use super::{Config, Figure};
+use gatto_data::DataSource;
+use gatto_data::builtin::Builtin;
+use gatto_model::Task;
+use gatto_model::config::Complaint;
+use std::path::Path;
+
+impl Config {
+    /// Refuses settings that belong to another task.
+    pub(super) fn check_task(&self) -> Result<(), Complaint> {
+        let refuse = |key: &str, message: &str| Err(Complaint::new(key, message));
+        if self.task != Task::Translate {
+            if self.train.best_by == Figure::ExactMatch {
+                let message =
+                    format!("is \"exact-match\", which `task = \"{}\"` has not; write \"loss\"", self.task);
+                return refuse("train.best_by", &message);
+            }
+            if self.train.sampling.is_some() {
+                let message = "is for translators, whose output depends on a source; remove it";
+                return refuse("train.sampling", message);
+            }
+        }
+        if self.train.masking.is_some() && self.task != Task::MaskedLanguageModel {
+            let message =
+                "is for `task = \"masked-language-model\"`, which finds hidden tokens again; remove it";
+            return refuse("train.masking", message);
+        }
+        if !self.task.writes() {
+            for (key, given) in
+                [("tokens.source", &self.tokens.source), ("tokens.target", &self.tokens.target)]
+            {
+                if given.is_some() {
+                    return refuse(
+                        key,
+                        "is for two sides, and this task reads one text; write its keys under [tokens]",
+                    );
+                }
+            }
+        }
+        match self.task {
+            Task::Translate => {
+                let remedy = "is text of one side, and a translator needs two; write { source = \"…\", target = \"…\" }, \
+                              or `task = \"language-model\"`";
+                self.refuse_text(remedy)?;
+                self.refuse_side("is for language models, and a translator reads both sides; remove it")
+            }
+            Task::Classify | Task::Label => {
+                let remedy = "is text without labels, and this task needs them; write { tsv = \"…\" }, a text and its \
+                              labels in two columns, or { source = \"…\", target = \"…\" }";
+                self.refuse_text(remedy)?;
+                self.refuse_side("is for language models, and this task reads texts and labels; remove it")?;
+                self.check_builtin()
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse_text(&self, remedy: &str) -> Result<(), Complaint> {
+        let parts = [("train", &self.data.train), ("valid", &self.data.valid), ("test", &self.data.test)];
+        let text = parts.iter().find(|(_, files)| files.as_ref().is_some_and(|files| files.text.is_some()));
+        text.map_or(Ok(()), |(part, _)| Err(Complaint::new(format!("data.{part}"), remedy)))
+    }
+
+    fn refuse_side(&self, remedy: &str) -> Result<(), Complaint> {
+        self.data.side.map_or(Ok(()), |_| Err(Complaint::new("data.side", remedy)))
+    }
+
+    /// Of the built-in tasks, those over symbols have a label for every word.
+    fn check_builtin(&self) -> Result<(), Complaint> {
+        let Ok(DataSource::Builtin { task, .. }) = self.data.resolve(Path::new("")) else { return Ok(()) };
+        let message = match (self.task, task) {
+            (Task::Label, Builtin::Symbols(_)) => return Ok(()),
+            (Task::Label, _) => {
+                "has no label for every word; write \"copy\", \"reverse\" or \"sort\", or `train = { tsv = \"…\" }`"
+            }
+            _ => "has no labels; write `train = { tsv = \"…\" }`, a text and its label in two columns",
+        };
+        Err(Complaint::new("data.builtin", message))
+    }
+}

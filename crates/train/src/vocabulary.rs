@@ -1,0 +1,120 @@
+//! What is learnt of the data before training begins: its tokens, and its labels.
+
+use crate::config::Config;
+use crate::error::TrainError;
+use crate::record::{Event, Recorder};
+use gatto_data::{Coder, Corpus, DataError, Labels, TokenizerPair};
+use gatto_model::{Task, Vocabularies};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The tokens and labels of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Vocabulary {
+    task: Task,
+    /// What cuts the texts.
+    pub(crate) tokens: TokenizerPair,
+    /// The labels, where the answer is made of them.
+    pub(crate) labels: Option<Arc<Labels>>,
+}
+
+impl Vocabulary {
+    /// What stands in the run directory; what does not is taken from another run, in a path from
+    /// `base`, or learnt from the training part.
+    pub(crate) fn open(
+        config: &Config,
+        base: &Path,
+        directory: &Path,
+        corpus: &mut dyn Corpus,
+        recorder: &mut dyn Recorder,
+    ) -> Result<Self, TrainError> {
+        let tokens = match (TokenizerPair::is_in(directory), &config.tokens.from) {
+            (true, _) => TokenizerPair::load(directory)?,
+            (false, Some(from)) => taken_over(config, &base.join(from))?,
+            (false, None) => {
+                recorder.record(&Event::Preparing("learning the vocabulary"));
+                match config.task.writes() {
+                    true => TokenizerPair::train(&config.tokens, corpus)?,
+                    false => TokenizerPair::train_on_sources(&config.tokens, corpus)?,
+                }
+            }
+        };
+        check(config, &tokens)?;
+        let labels = match config.task.unit() {
+            None => None,
+            Some(_) if Labels::is_in(directory) => Some(Arc::new(Labels::load(directory)?)),
+            Some(unit) => {
+                recorder.record(&Event::Preparing("finding the labels"));
+                Some(Arc::new(Labels::learn(unit, corpus)?))
+            }
+        };
+        Ok(Self { task: config.task, tokens, labels })
+    }
+
+    /// Writes into the run directory what does not stand there.
+    pub(crate) fn save(&self, directory: &Path) -> Result<(), DataError> {
+        if let Some(labels) = self.labels.as_ref().filter(|_| !Labels::is_in(directory)) {
+            labels.save(directory)?;
+        }
+        if !TokenizerPair::is_in(directory) {
+            self.tokens.save(directory)?;
+        }
+        Ok(())
+    }
+
+    /// How examples become rows of ids.
+    pub(crate) fn coder(&self) -> Coder {
+        self.task.coder(&self.tokens, self.labels.as_ref())
+    }
+
+    /// What the model has to tell apart.
+    pub(crate) fn sizes(&self) -> Vocabularies {
+        Vocabularies::with_labels(&self.tokens, self.labels.as_deref())
+    }
+}
+
+/// The vocabulary of another run; of its source where a task has one text.
+fn taken_over(config: &Config, from: &Path) -> Result<TokenizerPair, DataError> {
+    if !TokenizerPair::is_in(from) {
+        let problem = format!("is {}, which is no run directory: it has no tokenizer.json", from.display());
+        return Err(DataError::Config { key: "tokens.from".into(), problem });
+    }
+    let found = TokenizerPair::load(from)?;
+    match config.task == Task::Translate {
+        true => Ok(found),
+        false => Ok(TokenizerPair { source: found.source.clone(), target: found.source }),
+    }
+}
+
+/// A vocabulary that was put into the directory must be the kind that the configuration speaks of.
+fn check(config: &Config, tokens: &TokenizerPair) -> Result<(), DataError> {
+    let wrong = |key: &str, problem: String| {
+        let problem = format!("{problem}; change the key, or remove the tokenizer files from the directory");
+        Err(DataError::Config { key: key.to_owned(), problem })
+    };
+    if !config.task.writes() && !tokens.is_shared() {
+        let problem = "is one for a task with one text, but the run directory holds one for each side";
+        return wrong("tokens", problem.to_owned());
+    }
+    let mut sides = vec![(&tokens.target, config.tokens.target_recipe())];
+    if config.task == Task::Translate {
+        sides.push((&tokens.source, config.tokens.source_recipe()));
+        if tokens.is_shared() != config.tokens.is_shared() {
+            let found = if tokens.is_shared() { "one for both sides" } else { "one for each side" };
+            let wanted = config.tokens.is_shared();
+            return wrong("tokens.shared", format!("is {wanted}, but the run directory holds {found}"));
+        }
+    }
+    for (found, wanted) in sides {
+        if found.kind() != wanted.kind {
+            let problem =
+                format!("is {}, but the tokenizer in the run directory is {}", wanted.kind, found.kind());
+            return wrong("tokens.kind", problem);
+        }
+        if found.lowercase() != wanted.lowercase {
+            let problem = format!("is {}, but not for the tokenizer in the run directory", wanted.lowercase);
+            return wrong("tokens.lowercase", problem);
+        }
+    }
+    Ok(())
+}
