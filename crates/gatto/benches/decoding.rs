@@ -17,8 +17,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const BATCH: usize = 8;
 const SOURCE: usize = 24;
 const LENGTHS: [usize; 7] = [16, 32, 64, 128, 256, 512, 1024];
-/// Steps whose mean is taken around each length.
-const STEPS: usize = 16;
+/// Steps behind each length, of which the median counts.
+const STEPS: usize = 33;
 
 fn model() -> Model {
     let settings = TransformerConfig { width: 256, layers: 3, heads: 4, ..Default::default() };
@@ -32,6 +32,11 @@ fn model() -> Model {
         Err(complaint) => panic!("{complaint:?}"),
     };
     Model::new(&plan, Vocabularies { source: 8000, target: 8000 }, 1, &Device::flex())
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -54,14 +59,14 @@ fn main() {
     println!("{BATCH} sentences, Transformer 3+3, width 256, vocabulary 8000; ms per new token of all");
     println!("{:>8} {:>10} {:>10} {:>7}", "length", "kept", "again", "ratio");
     for length in LENGTHS {
-        let with = kept[length..length + STEPS].iter().sum::<Duration>() / STEPS as u32;
+        let with = median(kept[length..length + STEPS].to_vec());
         let prefix = Padded::new(&vec![vec![9u32; length]; BATCH]);
-        let start = Instant::now();
-        let again = 3;
-        for _ in 0..again {
+        let whole = || {
+            let start = Instant::now();
             drop(model.forward(&prefix, memory.as_ref(), &mut Noise::none()));
-        }
-        let without = start.elapsed() / again;
+            start.elapsed()
+        };
+        let without = median((0..5).map(|_| whole()).collect());
         println!(
             "{length:>8} {:>10.2} {:>10.2} {:>7.1}",
             milliseconds(with),

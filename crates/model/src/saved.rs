@@ -172,7 +172,7 @@ impl Saved {
         let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
         let mut found = Vec::with_capacity(sources.len());
         for batch in evaluation_batches(&encoded, &limits)? {
-            let hypotheses = write(&self.model, &batch.source, self.most_written(&batch.source));
+            let hypotheses = write(&self.model, &batch.source, &self.most_written(&batch.source));
             found.extend(batch.indices.into_iter().zip(hypotheses));
         }
         let prediction = |hypothesis: Hypothesis| Prediction {
@@ -182,16 +182,21 @@ impl Saved {
         Ok(in_input_order(found).into_iter().map(prediction).collect())
     }
 
-    /// The most tokens to write for some sources: no more than there are positions for.
-    fn most_written(&self, source: &Padded) -> usize {
-        let before = if self.plan.reader == config::Reader::Itself { source.width } else { 0 };
-        let room = self.plan.most_target().map_or(usize::MAX, |most| most.saturating_sub(before));
-        self.search.max_length.min(room)
+    /// The most tokens to write for each source: no more than there are positions for. A single network
+    /// has its source, without the end, in the same sequence.
+    fn most_written(&self, source: &Padded) -> Vec<usize> {
+        let itself = self.plan.reader == config::Reader::Itself;
+        let before = |length: usize| if itself { length.saturating_sub(1) } else { 0 };
+        let room = |length: &usize| {
+            let most = self.plan.most_target();
+            most.map_or(usize::MAX, |most| most.saturating_sub(before(*length)))
+        };
+        source.lengths.iter().map(|length| self.search.max_length.min(room(length))).collect()
     }
 }
 
-/// Reads a batch of sources and writes a target for each, by greedy search.
-pub fn write(model: &Model, source: &Padded, max_length: usize) -> Vec<Hypothesis> {
+/// Reads a batch of sources and writes a target for each, by greedy search; at most `lengths` tokens.
+pub fn write(model: &Model, source: &Padded, lengths: &[usize]) -> Vec<Hypothesis> {
     let memory = model.encode(source, &mut Noise::none());
-    greedy(&Stepping::new(model, memory, source.rows), &vec![max_length; source.rows])
+    greedy(&Stepping::new(model, memory, source.rows), lengths)
 }

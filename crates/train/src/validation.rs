@@ -99,7 +99,8 @@ impl Validation {
         for batch in &self.batches {
             tally.count(model, config, batch);
             if config.task == Task::Translate {
-                let written = write(model, &batch.source, config.search.max_length);
+                let most = vec![config.search.max_length; batch.source.rows];
+                let written = write(model, &batch.source, &most);
                 for (hypothesis, &index) in written.iter().zip(&batch.indices) {
                     exact.count(&tokens.target.decode(&hypothesis.tokens), &self.references[index as usize]);
                 }

@@ -27,9 +27,9 @@ pub(crate) enum Encoder {
 impl Encoder {
     /// The vectors of the tokens: [B, T, C]. What the encoder does not own, the decoder lends.
     pub(crate) fn embed(&self, source: &Tokens, lent: Lent<'_>) -> Tensor<3> {
-        match self {
-            Self::Recurrent(encoder) => encoder.embed(source, lent),
-            Self::Transformer(encoder) => encoder.embed(source, lent),
+        match self.embedding().or(lent.embedding) {
+            Some(embedding) => embedding.forward(source.ids.clone()),
+            None => unreachable!("one side has token vectors"),
         }
     }
 

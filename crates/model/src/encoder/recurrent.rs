@@ -19,12 +19,6 @@ pub(crate) struct RecurrentEncoder {
 }
 
 impl RecurrentEncoder {
-    pub(crate) fn embed(&self, source: &Tokens, lent: Lent<'_>) -> Tensor<3> {
-        let embedding = self.embedding.as_ref().or(lent.embedding);
-        embedding
-            .map_or_else(|| unreachable!("one side has token vectors"), |it| it.forward(source.ids.clone()))
-    }
-
     pub(crate) fn read(
         &self,
         source: &Tokens,

@@ -47,10 +47,10 @@ fn a_sentence_is_written_the_same_alone_and_in_any_company() {
         let model = variant.model(&Device::flex());
         let sources = variant.sources();
         let source = Padded::new(&sources);
-        let together = write(&model, &source, 9);
-        let wide = FILLERS.map(|token| write(&model, &widened(&source, 3, token), 9));
+        let together = write(&model, &source, &vec![9; source.rows]);
+        let wide = FILLERS.map(|token| write(&model, &widened(&source, 3, token), &vec![9; source.rows]));
         for row in 0..sources.len() {
-            let alone = &write(&model, &Padded::new(&sources[row..=row]), 9)[0];
+            let alone = &write(&model, &Padded::new(&sources[row..=row]), &[9])[0];
             for found in [&together[row], &wide[0][row], &wide[1][row]] {
                 assert_eq!(found.tokens, alone.tokens, "{} row {row}", variant.name);
                 assert_eq!(found.finished, alone.finished, "{} row {row}", variant.name);
