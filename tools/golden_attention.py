@@ -33,14 +33,13 @@ key; gradients run through that sum. The context of a query is Σ α_i h_i, and 
 is `gradient_of_context`. Weights outside the focus are exactly zero; `centre` [B, T] among the outputs is p.
 """
 
-import pathlib
 import sys
 
 import numpy as np
 import torch
 
 sys.dont_write_bytecode = True  # the import below must leave nothing in the tree
-from golden_recurrent import flat, pretty, random
+from golden_recurrent import flat, random, write
 
 BATCH, QUERIES, POSITIONS, LENGTHS = 3, 4, 5, [5, 3, 1]
 QUERY, STATE, ATTENTION, MOST_POSITIONS = 4, 6, 3, 8
@@ -284,15 +283,5 @@ def attention():
     }
 
 
-def main():
-    default = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    torch.set_num_threads(1)
-    content = {"made_by": f"tools/golden_attention.py, PyTorch {torch.__version__}", **attention()}
-    path = folder / "attention.json"
-    path.write_text(pretty(content) + "\n")
-    print(f"{path}: {path.stat().st_size} bytes")
-
-
 if __name__ == "__main__":
-    main()
+    write(attention)

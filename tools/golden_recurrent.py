@@ -424,16 +424,18 @@ def pretty(value, indent=""):
     return json.dumps(value, allow_nan=False)
 
 
-def main():
+def write(*makers):
+    """Writes what each maker makes to a file of its name, in tests/golden or the folder given."""
     default = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
     torch.set_num_threads(1)
-    for make in (recurrent, loss, optimisers, seq2seq):
-        content = {"made_by": f"tools/golden_recurrent.py, PyTorch {torch.__version__}", **make()}
+    script = pathlib.Path(sys.argv[0]).name
+    for make in makers:
+        content = {"made_by": f"tools/{script}, PyTorch {torch.__version__}", **make()}
         path = folder / f"{make.__name__}.json"
         path.write_text(pretty(content) + "\n")
         print(f"{path}: {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":
-    main()
+    write(recurrent, loss, optimisers, seq2seq)

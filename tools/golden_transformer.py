@@ -63,7 +63,6 @@ before each of ten steps of Adam on the same batch, and the norms of all gradien
 """
 
 import math
-import pathlib
 import sys
 
 import numpy as np
@@ -73,7 +72,7 @@ from torch.func import functional_call
 from torch.nn import functional
 
 sys.dont_write_bytecode = True  # the import below must leave nothing in the tree
-from golden_recurrent import PAD, START, flat, padded, pretty, random
+from golden_recurrent import PAD, START, flat, padded, random, write
 
 WIDTH, HEADS, INNER, LAYERS, EPSILON = 8, 2, 12, 2, 1e-5
 HEAD = WIDTH // HEADS
@@ -725,15 +724,5 @@ def transformer():
     }
 
 
-def main():
-    default = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    torch.set_num_threads(1)
-    content = {"made_by": f"tools/golden_transformer.py, PyTorch {torch.__version__}", **transformer()}
-    path = folder / "transformer.json"
-    path.write_text(pretty(content) + "\n")
-    print(f"{path}: {path.stat().st_size} bytes")
-
-
 if __name__ == "__main__":
-    main()
+    write(transformer)

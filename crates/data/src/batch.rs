@@ -7,6 +7,7 @@
 use crate::DataError;
 use crate::tokens::{END, PAD};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Stands in a target row where nothing is asked; no token and no label has this id.
 pub const IGNORED: u32 = u32::MAX;
@@ -53,6 +54,14 @@ impl Padded {
     /// How many ids are not padding.
     pub fn tokens(&self) -> usize {
         self.lengths.iter().sum()
+    }
+
+    /// Some of the rows, as wide as the longest of them.
+    fn part(&self, rows: Range<usize>) -> Self {
+        let lengths = self.lengths[rows.clone()].to_vec();
+        let width = lengths.iter().copied().max().unwrap_or(0);
+        let ids = rows.clone().flat_map(|row| &self.ids[row * self.width..][..width]).copied().collect();
+        Self { ids, lengths, rows: rows.len(), width }
     }
 
     /// How many ids are asked for: neither padding nor [`IGNORED`].
@@ -158,24 +167,54 @@ impl Batch {
     pub fn rows(&self) -> usize {
         self.indices.len()
     }
+
+    /// The same examples in so many batches of nearly the same size, in order.
+    pub fn parts(&self, count: usize) -> Vec<Self> {
+        let (rows, count) = (self.rows(), count.max(1));
+        let bounds = (0..count).map(|part| part * rows / count..(part + 1) * rows / count);
+        let parts = bounds.filter(|rows| !rows.is_empty()).map(|rows| Self {
+            source: self.source.part(rows.clone()),
+            target: self.target.part(rows.clone()),
+            indices: self.indices[rows].to_vec(),
+        });
+        parts.collect()
+    }
 }
 
 /// Sorts examples by length, those of one length staying in order, and cuts them into batches.
 /// An example that exceeds the limits alone gets a batch of its own.
-pub(crate) fn bucketed(mut examples: Vec<Encoded>, limits: &Limits) -> Vec<Vec<Encoded>> {
+pub(crate) fn bucketed(examples: Vec<Encoded>, limits: &Limits) -> Vec<Vec<Encoded>> {
+    bucketed_if(examples, |batch, example| limits.allow(batch.len() + 1, example.width()))
+}
+
+/// The same, where an example joins the batch before it if it `may`.
+fn bucketed_if(mut examples: Vec<Encoded>, may: impl Fn(&[Encoded], &Encoded) -> bool) -> Vec<Vec<Encoded>> {
     examples.sort_by_key(|example| (example.width(), example.target.len(), example.source.len()));
     let mut batches: Vec<Vec<Encoded>> = Vec::new();
     for example in examples {
         // Sorted, so the newest example is the widest of its batch.
         match batches.last_mut() {
-            Some(batch) if limits.allow(batch.len() + 1, example.width()) => batch.push(example),
+            Some(batch) if may(batch, &example) => batch.push(example),
             _ => batches.push(vec![example]),
         }
     }
     batches
 }
 
-/// Batches of examples of similar length, for validation and prediction. `examples` are the tokens of
+/// Batches for prediction, of sources without `END` that all have one length: there is no padding, so that what a
+/// source becomes cannot depend on the others. Which source a row is, [`Batch::indices`] tells.
+pub fn prediction_batches(sources: Vec<Vec<u32>>, limits: &Limits) -> Result<Vec<Batch>, DataError> {
+    limits.validate()?;
+    let examples = sources.into_iter().zip(0..);
+    let examples = examples.map(|(source, index)| Encoded { index, source, target: Vec::new() }).collect();
+    let batches = bucketed_if(examples, |batch, example| {
+        limits.allow(batch.len() + 1, example.width())
+            && batch.iter().all(|other| other.source.len() == example.source.len())
+    });
+    Ok(batches.iter().map(|batch| Batch::new(batch, Ending::TOKENS)).collect())
+}
+
+/// Batches of examples of similar length, for validation. `examples` are the tokens of
 /// source and target without `END`; for prediction the targets are empty. Every example is in exactly
 /// one batch, and [`Batch::indices`] tells which: see [`in_input_order`].
 pub fn evaluation_batches(
@@ -226,6 +265,41 @@ mod tests {
         assert_eq!((batch.target.rows, batch.target.width), (2, 2));
         assert_eq!(batch.source.row(0), [9, END]);
         assert_eq!(batch.source.tokens(), 6);
+    }
+
+    #[test]
+    fn sources_that_are_predicted_together_have_one_length() {
+        let sources: Vec<Vec<u32>> = (0..20).map(|n| vec![9; n % 3]).collect();
+        let batches = prediction_batches(sources.clone(), &Limits::examples(5)).unwrap();
+        assert_eq!(batches.iter().map(Batch::rows).collect::<Vec<_>>(), [5, 2, 5, 2, 5, 1]);
+        for batch in &batches {
+            assert!(batch.source.lengths.iter().all(|length| *length == batch.source.width));
+        }
+        let mut seen: Vec<u64> = batches.iter().flat_map(|batch| batch.indices.clone()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn parts_hold_all_rows_in_order_and_no_more_padding_than_they_need() {
+        let examples: Vec<_> = (1..8).map(|n| (vec![n; n as usize], vec![n + 10; 3])).collect();
+        let batch = evaluation_batches(&examples, &Limits::examples(7)).unwrap().remove(0);
+        for count in [0, 1, 2, 3, 7, 20] {
+            let parts = batch.parts(count);
+            assert_eq!(parts.len(), count.clamp(1, 7));
+            assert_eq!(parts.iter().flat_map(|part| part.indices.clone()).collect::<Vec<_>>(), batch.indices);
+            let mut row = 0;
+            for part in &parts {
+                assert_eq!((part.source.rows, part.target.rows), (part.rows(), part.rows()));
+                assert_eq!(Some(&part.source.width), part.source.lengths.iter().max());
+                for inside in 0..part.rows() {
+                    assert_eq!(part.source.row(inside), batch.source.row(row));
+                    assert_eq!(part.target.row(inside), batch.target.row(row));
+                    row += 1;
+                }
+            }
+        }
+        assert_eq!(batch.parts(1), [batch]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub mod stream;
 pub mod tokens;
 pub mod words;
 
-pub use batch::{Batch, IGNORED, Limits, Padded, evaluation_batches, in_input_order};
+pub use batch::{Batch, IGNORED, Limits, Padded, evaluation_batches, in_input_order, prediction_batches};
 pub use coder::{Coder, Rows};
 pub use corpus::{
     Corpus, DataConfig, DataSource, FileCorpus, Files, FilesConfig, Indexed, IndexedCorpus, Memory, OneSide,

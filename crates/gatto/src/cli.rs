@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gatto::inspect::heatmap::Head;
+use gatto::search::{Normalise, SearchConfig};
 use std::path::PathBuf;
 
 /// Encoder–decoder models: train, run, measure and look into them.
@@ -32,12 +33,18 @@ pub(crate) enum Command {
     /// words, which white space separates. A masked language model fills every gap, written [MASK], with one
     /// token, the most probable; a language model goes on where the line ends.
     Predict(Predict),
+    /// Tell how probable given targets are
+    ///
+    /// For each line: log p of the target given its source, the sum over its tokens and the end.
+    Score(Score),
     /// Predict held-out examples and measure how many are right
     ///
     /// A translator is measured by exact match, a classifier and a labeller by accuracy, precision, recall and
     /// F1, a language model by perplexity per token, character and byte; of a masked language model the same
     /// tokens are hidden every time.
     Evaluate(Evaluate),
+    /// Measure outputs against references
+    Metric(crate::commands::metric::Metric),
     /// Draw where a model looks while it writes
     Look(Look),
     /// Measure how far attention agrees with other explanations of a model's output
@@ -127,6 +134,12 @@ pub(crate) struct Predict {
     /// The most tokens to write for one source [default: what the model's configuration says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_length: Option<u32>,
+    /// Flags of search.
+    #[command(flatten)]
+    pub(crate) search: Search,
+    /// Write the N best outputs of each source, as `line ||| output ||| score`; needs a beam of as many at least
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with = "alignment")]
+    pub(crate) n_best: Option<u32>,
     /// Flags of drawing.
     #[command(flatten)]
     pub(crate) sampling: Sampling,
@@ -147,6 +160,88 @@ pub(crate) struct Predict {
     pub(crate) links: Links,
     /// Write one JSON object per source: text, tokens, log-probabilities, weights of attention, links; or
     /// labels and their probabilities; or the best tokens for each gap
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Flags of computing.
+    #[command(flatten)]
+    pub(crate) compute: Compute,
+}
+
+/// How a translator searches, in place of what its configuration says.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Search {
+    /// Follow the N best hypotheses at once; 1 is greedy search [default: what the model's configuration says]
+    #[arg(long, value_name = "N")]
+    pub(crate) beam: Option<usize>,
+    /// What log p is divided by, so that long outputs stand a chance: none, power (n^α) or wu (((5 + n) / 6)^α)
+    #[arg(long, value_name = "KIND", value_parser = normalise)]
+    pub(crate) normalise: Option<Normalise>,
+    /// The exponent α of that
+    #[arg(long, value_name = "A")]
+    pub(crate) alpha: Option<f64>,
+    /// What it costs not to look at the whole source
+    #[arg(long, value_name = "B")]
+    pub(crate) coverage: Option<f64>,
+    /// The fewest tokens to write before the end
+    #[arg(long, value_name = "N")]
+    pub(crate) min_length: Option<usize>,
+    /// No sequence of N tokens is written twice
+    #[arg(long, value_name = "N")]
+    pub(crate) no_repeat_ngram: Option<usize>,
+    /// Share the beam among N groups that avoid each other's tokens
+    #[arg(long, value_name = "N")]
+    pub(crate) groups: Option<usize>,
+}
+
+impl Search {
+    /// Whether any flag was given.
+    pub(crate) fn is_given(&self) -> bool {
+        let numbers = [self.beam, self.min_length, self.no_repeat_ngram, self.groups];
+        numbers.iter().any(Option::is_some)
+            || self.normalise.is_some()
+            || self.alpha.is_some()
+            || self.coverage.is_some()
+    }
+
+    /// The search with what was given.
+    pub(crate) fn over(&self, search: &SearchConfig) -> SearchConfig {
+        SearchConfig {
+            beam: self.beam.unwrap_or(search.beam),
+            normalise: self.normalise.unwrap_or(search.normalise),
+            alpha: self.alpha.unwrap_or(search.alpha),
+            coverage: self.coverage.unwrap_or(search.coverage),
+            min_length: self.min_length.unwrap_or(search.min_length),
+            no_repeat_ngram: self.no_repeat_ngram.unwrap_or(search.no_repeat_ngram),
+            groups: self.groups.unwrap_or(search.groups),
+            ..search.clone()
+        }
+    }
+}
+
+fn normalise(text: &str) -> Result<Normalise, String> {
+    match text {
+        "none" => Ok(Normalise::None),
+        "power" => Ok(Normalise::Power),
+        "wu" => Ok(Normalise::Wu),
+        _ => Err("write none, power or wu".to_owned()),
+    }
+}
+
+/// `gatto score`
+#[derive(Debug, Args)]
+pub(crate) struct Score {
+    /// Run directory of a trained translator
+    pub(crate) model: PathBuf,
+    /// Sources, one per line (may be gzipped)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) source: PathBuf,
+    /// Targets, one line for each source
+    #[arg(long, value_name = "FILE")]
+    pub(crate) target: PathBuf,
+    /// Pairs to compute together
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) batch: u32,
+    /// Write one JSON object per pair: source, target, tokens, their log-probabilities and the sum
     #[arg(long)]
     pub(crate) json: bool,
     /// Flags of computing.

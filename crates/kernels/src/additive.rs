@@ -154,13 +154,8 @@ fn one_backward(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::values;
     use proptest::prelude::*;
-
-    fn values(count: usize, seed: u32) -> Vec<f32> {
-        (0..count as u32)
-            .map(|i| ((i.wrapping_mul(2_654_435_761) ^ seed) % 1000) as f32 / 500.0 - 1.0)
-            .collect()
-    }
 
     proptest! {
         #[test]

@@ -20,6 +20,7 @@ pub use backward::{Gradients, backward};
 
 use crate::dropout::{Dropout, Factors};
 use crate::product::{View, ViewMut, multiply, zeros};
+use crate::steady::multiply_steady;
 use softmax::LANES;
 
 /// The sizes of the attention.
@@ -137,6 +138,21 @@ pub struct Attended {
 /// # Panics
 /// If a slice does not have the length that `args.shape` asks for, or the rate of dropout is not in 0 ≤ rate < 1.
 pub fn forward(args: &Args<'_>) -> Attended {
+    run(args, multiply)
+}
+
+/// [`forward`] for prediction: no query depends on how many there are.
+///
+/// # Panics
+/// As [`forward`].
+pub fn forward_steady(args: &Args<'_>) -> Attended {
+    run(args, multiply_steady)
+}
+
+/// `to = a · b`, or `to += a · b`.
+type Multiply = fn(ViewMut<'_>, View<'_>, View<'_>, bool);
+
+fn run(args: &Args<'_>, multiply: Multiply) -> Attended {
     args.check();
     let (shape, factors) = (args.shape, args.factors());
     let mut context = zeros(args.q.len());
@@ -150,7 +166,7 @@ pub fn forward(args: &Args<'_>) -> Attended {
                 let mut scores = sentence.scratch();
                 for head in 0..shape.heads {
                     for block in sentence.blocks() {
-                        sentence.forward(head, block, factors, &mut scores, context, weights);
+                        sentence.forward(head, block, factors, multiply, &mut scores, (context, weights));
                     }
                 }
             });
@@ -249,9 +265,9 @@ impl<'a> Sentence<'a> {
         head: usize,
         block: Block,
         factors: Option<Factors>,
+        multiply: Multiply,
         scores: &mut [f32],
-        context: &mut [f32],
-        weights: &mut [f32],
+        (context, weights): (&mut [f32], &mut [f32]),
     ) {
         let (args, stride) = (self.args, block.stride());
         let scores = &mut scores[..block.rows * stride];

@@ -5,6 +5,7 @@
 //! the gradient of `c`: `da = g · mᵀ`, `dm = aᵀ · g` (and for the transposed `da = g · m`, `dm = gᵀ · a`).
 
 use crate::product::{View, ViewMut, multiply};
+use crate::steady::multiply_steady;
 use rayon::prelude::*;
 
 /// The sizes of the products.
@@ -53,6 +54,15 @@ impl<'a> Matrices<'a> {
 }
 
 fn products(batch: usize, a: Matrices<'_>, b: Matrices<'_>) -> Vec<f32> {
+    products_by(multiply, batch, a, b)
+}
+
+fn products_by(
+    multiply: fn(ViewMut<'_>, View<'_>, View<'_>, bool),
+    batch: usize,
+    a: Matrices<'_>,
+    b: Matrices<'_>,
+) -> Vec<f32> {
     let (rows, columns) = (a.shape().0, b.shape().1);
     let mut result = vec![0.0; batch * rows * columns];
     if !result.is_empty() {
@@ -81,6 +91,15 @@ fn factors<'a>(shape: Shape, a: &'a [f32], m: &'a [f32]) -> (Matrices<'a>, Matri
 pub fn forward(shape: Shape, a: &[f32], m: &[f32]) -> Vec<f32> {
     let (a, m) = factors(shape, a, m);
     products(shape.batch, a, m)
+}
+
+/// [`forward`] for prediction: no row depends on how many there are.
+///
+/// # Panics
+/// As [`forward`].
+pub fn forward_steady(shape: Shape, a: &[f32], m: &[f32]) -> Vec<f32> {
+    let (a, m) = factors(shape, a, m);
+    products_by(multiply_steady, shape.batch, a, m)
 }
 
 /// The gradients of both factors in their shapes, from that of the result.

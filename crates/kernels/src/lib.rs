@@ -17,6 +17,7 @@
 //! - [`cross_entropy`]: label-smoothed cross-entropy from logits
 //! - [`optimise`]: sums of squares, Adam and SGD in place
 //! - [`dropout`]: masks, and values under them, from counter-based random numbers
+//! - [`crew`]: whole pieces of work side by side, each on one thread
 //! - [`maths`]: exp, tanh and sigmoid that vectorise
 //!
 //! Lengths of slices that do not fit the stated shapes are mistakes of the caller and panic;
@@ -26,6 +27,7 @@ pub mod activation;
 pub mod additive;
 pub mod attention;
 pub mod batched;
+pub mod crew;
 pub mod cross_entropy;
 pub mod dropout;
 pub mod linear;
@@ -37,3 +39,6 @@ mod pieces;
 mod product;
 pub mod recurrent;
 pub mod rotary;
+#[cfg(test)]
+mod samples;
+mod steady;

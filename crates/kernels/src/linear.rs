@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use crate::product::{View, ViewMut, multiply, product, split_rows, sum_rows};
+use crate::steady::product_steady;
 
 /// The sizes of a map and of its batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub fn forward(shape: Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32
     if count < 16 {
         // Few rows: the columns are split over the threads instead.
         let mut y = product(x, weight);
-        y.chunks_exact_mut(output.max(1)).for_each(|row| row.iter_mut().zip(bias).for_each(|(y, b)| *y += b));
+        add_to_rows(&mut y, bias);
         return y;
     }
     let mut y = vec![0.0; rows * output];
@@ -72,6 +73,22 @@ pub fn forward(shape: Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32
         multiply(ViewMut::strided(y, own, output, output), x.rows(first, own), weight, true);
     });
     y
+}
+
+/// [`forward`] for prediction: no row depends on how many there are, nor on the number of threads.
+///
+/// # Panics
+/// As [`forward`].
+pub fn forward_steady(shape: Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
+    check(shape, x, weight);
+    assert_eq!(bias.len(), shape.output, "linear: the bias is not [O] for {shape:?}");
+    let mut y = product_steady(View::new(x, shape.rows, shape.input), shape.weight(weight));
+    add_to_rows(&mut y, bias);
+    y
+}
+
+fn add_to_rows(y: &mut [f32], bias: &[f32]) {
+    y.chunks_exact_mut(bias.len().max(1)).for_each(|row| row.iter_mut().zip(bias).for_each(|(y, b)| *y += b));
 }
 
 /// The gradients, from that of the output, `[N, O]`.
@@ -95,13 +112,8 @@ pub fn backward(shape: Shape, x: &[f32], weight: &[f32], output: &[f32]) -> Grad
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::values;
     use proptest::prelude::*;
-
-    fn values(count: usize, seed: u32) -> Vec<f32> {
-        (0..count as u32)
-            .map(|i| ((i.wrapping_mul(2_654_435_761) ^ seed) % 1000) as f32 / 500.0 - 1.0)
-            .collect()
-    }
 
     proptest! {
         #[test]

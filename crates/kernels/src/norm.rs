@@ -177,15 +177,10 @@ fn row_backward(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::values;
     use proptest::prelude::*;
 
     const EPSILON: f32 = 1e-5;
-
-    fn values(count: usize, seed: u32) -> Vec<f32> {
-        (0..count as u32)
-            .map(|i| ((i.wrapping_mul(2_654_435_761) ^ seed) % 1000) as f32 / 500.0 - 1.0)
-            .collect()
-    }
 
     fn wide(values: &[f32]) -> Vec<f64> {
         values.iter().map(|&v| f64::from(v)).collect()

@@ -8,9 +8,10 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::product::{View, ViewMut, multiply, zeros};
+use crate::steady::multiply_steady;
 
 /// Registers across a panel.
-const ACROSS: usize = 3;
+pub(crate) const ACROSS: usize = 3;
 /// Lanes of the widest registers.
 const LANES: usize = 16;
 /// Packing pays from this many products.
@@ -20,6 +21,8 @@ const USES: usize = 4;
 pub(crate) enum Weights<'a> {
     /// As it stands.
     Plain(View<'a>),
+    /// As it stands, for products that do not depend on the number of rows.
+    Steady(View<'a>),
     /// In panels.
     Packed(Panels),
 }
@@ -36,10 +39,19 @@ impl<'a> Weights<'a> {
         }
     }
 
+    /// The same for products whose every row is what it would be alone, which packed ones are.
+    pub(crate) fn steady(matrix: View<'a>, uses: usize) -> Self {
+        match Self::new(matrix, uses) {
+            Self::Plain(matrix) => Self::Steady(matrix),
+            packed => packed,
+        }
+    }
+
     /// `to = a · self`, or `to += a · self`, on the calling thread.
     pub(crate) fn multiply(&self, to: ViewMut<'_>, a: View<'_>, add: bool) {
         match self {
             Self::Plain(matrix) => multiply(to, a, *matrix, add),
+            Self::Steady(matrix) => multiply_steady(to, a, *matrix, add),
             Self::Packed(panels) => panels.multiply(to, a, add),
         }
     }
@@ -72,7 +84,7 @@ pub(crate) struct Panels {
 }
 
 impl Panels {
-    fn new(matrix: View<'_>, width: usize) -> Self {
+    pub(crate) fn new(matrix: View<'_>, width: usize) -> Self {
         /// Rows that are copied at a time, so that what they touch stays in the first cache.
         const BLOCK: usize = 64;
         let (depth, columns) = matrix.shape();
@@ -89,7 +101,7 @@ impl Panels {
         Self { data, start, depth, columns, width }
     }
 
-    fn multiply(&self, to: ViewMut<'_>, a: View<'_>, add: bool) {
+    pub(crate) fn multiply(&self, to: ViewMut<'_>, a: View<'_>, add: bool) {
         let (rows, depth) = a.shape();
         assert_eq!(
             (to.rows, to.columns, depth),
@@ -155,29 +167,56 @@ impl Product<'_, '_> {
         from: usize,
         count: usize,
     ) {
-        let a: [&[f32]; R] = std::array::from_fn(|r| &self.a.row(row + r)[..panel.len()]);
-        let mut sums = [[simd.splat_f32s(0.0); ACROSS]; R];
-        for (k, b) in panel.iter().enumerate() {
-            for r in 0..R {
-                // SAFETY: `k` is below the length of the panel, to which the rows have been cut.
-                #[allow(unsafe_code, reason = "checks of eight slices would double the inner loop")]
-                let value = simd.splat_f32s(unsafe { *a[r].get_unchecked(k) });
-                for c in 0..ACROSS {
-                    sums[r][c] = simd.mul_add_e_f32s(value, b[c], sums[r][c]);
-                }
+        let sums = sums::<S, R>(simd, &self.a, row, panel.len(), |k| &panel[k]);
+        store(simd, &mut self.to, (row, from, count), &sums, self.add);
+    }
+}
+
+/// The sums of `R` rows of `a` from `row` on with the columns that `load` gives for each of `depth` terms. Each is one
+/// chain of multiply-adds in the order of the terms, whatever stands beside it.
+#[inline(always)]
+pub(crate) fn sums<'b, S: Simd, const R: usize>(
+    simd: S,
+    a: &View<'_>,
+    row: usize,
+    depth: usize,
+    load: impl Fn(usize) -> &'b [S::f32s; ACROSS],
+) -> [[S::f32s; ACROSS]; R] {
+    let a: [&[f32]; R] = std::array::from_fn(|r| &a.row(row + r)[..depth]);
+    let mut sums = [[simd.splat_f32s(0.0); ACROSS]; R];
+    for k in 0..depth {
+        let b = load(k);
+        for r in 0..R {
+            // SAFETY: `k` is below the depth, to which the rows have been cut.
+            #[allow(unsafe_code, reason = "checks of eight slices would double the inner loop")]
+            let value = simd.splat_f32s(unsafe { *a[r].get_unchecked(k) });
+            for c in 0..ACROSS {
+                sums[r][c] = simd.mul_add_e_f32s(value, b[c], sums[r][c]);
             }
         }
-        for (r, sums) in sums.iter().enumerate() {
-            let to = &mut self.to.data[(row + r) * self.to.row_stride + from..][..count];
-            let (whole, rest) = S::as_mut_simd_f32s(to);
-            for (to, &sum) in whole.iter_mut().zip(sums) {
-                *to = if self.add { simd.add_f32s(*to, sum) } else { sum };
-            }
-            if !rest.is_empty() {
-                let sum = sums[whole.len()];
-                let sum = if self.add { simd.add_f32s(simd.partial_load_f32s(rest), sum) } else { sum };
-                simd.partial_store_f32s(rest, sum);
-            }
+    }
+    sums
+}
+
+/// Writes or adds sums to the rows from `row` on, in the `count` columns from `from` on.
+#[inline(always)]
+pub(crate) fn store<S: Simd>(
+    simd: S,
+    to: &mut ViewMut<'_>,
+    (row, from, count): (usize, usize, usize),
+    sums: &[[S::f32s; ACROSS]],
+    add: bool,
+) {
+    for (r, sums) in sums.iter().enumerate() {
+        let to = &mut to.data[(row + r) * to.row_stride + from..][..count];
+        let (whole, rest) = S::as_mut_simd_f32s(to);
+        for (to, &sum) in whole.iter_mut().zip(sums) {
+            *to = if add { simd.add_f32s(*to, sum) } else { sum };
+        }
+        if !rest.is_empty() {
+            let sum = sums[whole.len()];
+            let sum = if add { simd.add_f32s(simd.partial_load_f32s(rest), sum) } else { sum };
+            simd.partial_store_f32s(rest, sum);
         }
     }
 }

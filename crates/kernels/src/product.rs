@@ -53,6 +53,11 @@ impl<'a> View<'a> {
         (self.rows, self.columns)
     }
 
+    /// Whether rows lie in one piece; if not, columns do.
+    pub(crate) fn has_whole_rows(&self) -> bool {
+        self.column_stride == 1
+    }
+
     /// A row of a matrix whose rows lie in one piece.
     #[inline(always)]
     pub(crate) fn row(&self, row: usize) -> &'a [f32] {

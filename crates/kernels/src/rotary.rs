@@ -78,13 +78,8 @@ fn turn(head: &mut [f32], cosines: &[f32], sines: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::values;
     use proptest::prelude::*;
-
-    fn values(count: usize, seed: u32) -> Vec<f32> {
-        (0..count as u32)
-            .map(|i| ((i.wrapping_mul(2_654_435_761) ^ seed) % 1000) as f32 / 500.0 - 1.0)
-            .collect()
-    }
 
     fn dot(a: &[f32], b: &[f32]) -> f64 {
         a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()

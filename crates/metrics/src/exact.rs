@@ -2,7 +2,7 @@
 //!
 //! White space counts once, and not at the ends.
 
-use std::ops::RangeInclusive;
+use std::ops::{AddAssign, RangeInclusive};
 
 /// Right outputs among all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,13 @@ impl ExactMatch {
     /// The share of right outputs, 0 if there are none at all.
     pub fn share(&self) -> f64 {
         if self.total == 0 { 0.0 } else { self.right as f64 / self.total as f64 }
+    }
+}
+
+impl AddAssign for ExactMatch {
+    fn add_assign(&mut self, more: Self) {
+        self.right += more.right;
+        self.total += more.total;
     }
 }
 

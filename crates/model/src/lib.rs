@@ -26,6 +26,7 @@ mod stepping;
 mod telling;
 mod trace;
 pub mod weights;
+mod writing;
 
 pub use config::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
@@ -37,7 +38,8 @@ pub use filling::{Filled, MASK_WORD};
 pub use head::Told;
 pub use memory::{Memory, Tokens};
 pub use model::{Forward, Model, Vocabularies};
-pub use saved::{CONFIG, Prediction, Saved, WEIGHTS, write};
-pub use stepping::Stepping;
+pub use saved::{CONFIG, Saved, WEIGHTS};
+pub use stepping::{Stepped, Stepping};
 pub use telling::{Classified, Labelled};
 pub use trace::{Attention, AttentionKind, Forced, MOST_SCORES, Matrix, Piece, Trace, log_probabilities};
+pub use writing::{Prediction, write};

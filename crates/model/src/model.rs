@@ -166,9 +166,15 @@ impl Model {
 
     /// One step: reads one token per row, gives scores [B, V] and the next state.
     pub fn step(&self, tokens: &[u32], state: State) -> (Tensor<2>, State) {
+        let (scores, _, state) = self.step_looking(tokens, state);
+        (scores, state)
+    }
+
+    /// [`Model::step`], and where it looked.
+    pub fn step_looking(&self, tokens: &[u32], state: State) -> (Tensor<2>, Option<Alignment>, State) {
         let tokens = Tokens::column(tokens, &self.device());
         let (written, state) = self.decoder().advance(&tokens, state, None, &mut Noise::none());
-        (self.project(written.features.squeeze_dim::<2>(1)), state)
+        (self.project(written.features.squeeze_dim::<2>(1)), written.alignment, state)
     }
 
     /// All steps at once, reading `inputs` whatever was written (teacher forcing). Where one position

@@ -10,13 +10,11 @@ use crate::config::{
 };
 use crate::error::ModelError;
 use crate::model::{Model, Vocabularies};
-use crate::stepping::Stepping;
 use crate::weights;
 use burn::tensor::Device;
 use gatto_data::tokens::{TokenizerPair, TokensConfig};
-use gatto_data::{Coder, Labels, Limits, Padded, evaluation_batches, in_input_order};
-use gatto_nn::Noise;
-use gatto_search::{Hypothesis, SearchConfig, greedy};
+use gatto_data::{Coder, Labels};
+use gatto_search::SearchConfig;
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -55,7 +53,9 @@ struct Described {
 
 impl Described {
     fn plan(&self) -> Result<config::Plan, Complaint> {
-        self.search.check().map_err(|message| Complaint::new("search.max_length", message))?;
+        if let Some((key, message)) = self.search.problems().into_iter().next() {
+            return Err(Complaint::new(format!("search.{key}"), message));
+        }
         let model = ModelConfig {
             task: self.task,
             encoder: self.encoder.clone(),
@@ -101,15 +101,6 @@ pub struct Saved {
     pub labels: Option<Arc<Labels>>,
     /// How it searches unless told otherwise.
     pub search: SearchConfig,
-}
-
-/// What a model made of one source.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
-    /// The output as text.
-    pub text: String,
-    /// The output as tokens, with their log-probabilities.
-    pub hypothesis: Hypothesis,
 }
 
 impl Saved {
@@ -160,43 +151,4 @@ impl Saved {
             false => Err(ModelError::OtherTask { found: self.task, wanted }),
         }
     }
-
-    /// What the model makes of each source, in order. Sources of similar length are computed
-    /// together, at most `batch` at a time and fewer where they are long.
-    pub fn predict<S: AsRef<str>>(&self, sources: &[S], batch: usize) -> Result<Vec<Prediction>, ModelError> {
-        self.require(Task::Translate)?;
-        let encode = |(index, source): (usize, &S)| {
-            self.encode_source(index, source.as_ref()).map(|source| (source, Vec::new()))
-        };
-        let encoded = sources.iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()?;
-        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
-        let mut found = Vec::with_capacity(sources.len());
-        for batch in evaluation_batches(&encoded, &limits)? {
-            let hypotheses = write(&self.model, &batch.source, &self.most_written(&batch.source));
-            found.extend(batch.indices.into_iter().zip(hypotheses));
-        }
-        let prediction = |hypothesis: Hypothesis| Prediction {
-            text: self.tokens.target.decode(&hypothesis.tokens),
-            hypothesis,
-        };
-        Ok(in_input_order(found).into_iter().map(prediction).collect())
-    }
-
-    /// The most tokens to write for each source: no more than there are positions for. A single network
-    /// has its source, without the end, in the same sequence.
-    fn most_written(&self, source: &Padded) -> Vec<usize> {
-        let itself = self.plan.reader == config::Reader::Itself;
-        let before = |length: usize| if itself { length.saturating_sub(1) } else { 0 };
-        let room = |length: &usize| {
-            let most = self.plan.most_target();
-            most.map_or(usize::MAX, |most| most.saturating_sub(before(*length)))
-        };
-        source.lengths.iter().map(|length| self.search.max_length.min(room(length))).collect()
-    }
-}
-
-/// Reads a batch of sources and writes a target for each, by greedy search; at most `lengths` tokens.
-pub fn write(model: &Model, source: &Padded, lengths: &[usize]) -> Vec<Hypothesis> {
-    let memory = model.encode(source, &mut Noise::none());
-    greedy(&Stepping::new(model, memory, source.rows), lengths)
 }

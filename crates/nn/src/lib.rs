@@ -17,6 +17,7 @@ mod noise;
 mod norm;
 pub mod positions;
 pub mod recurrent;
+mod sharing;
 mod tanh;
 pub mod transformer;
 
@@ -24,6 +25,7 @@ pub use activation::{Activation, activate, activate_plain};
 pub use embedding::Embedding;
 pub use flex::update;
 pub use initial::Initial;
+pub(crate) use linear::linear_map;
 pub use linear::{Linear, linear, linear_plain, linear_transposed};
 pub use noise::{Noise, add_dropped, dropout};
 pub use norm::{LayerNorm, layer_norm, layer_norm_plain};

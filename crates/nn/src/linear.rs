@@ -47,6 +47,15 @@ pub fn linear_transposed(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Te
     }
 }
 
+/// x W: `x` `[N, I]`, `weight` `[I, O]` → `[N, O]`.
+pub(crate) fn linear_map(x: Tensor<2>, weight: Tensor<2>) -> Tensor<2> {
+    if x.is_autodiff() || weight.is_autodiff() {
+        return x.matmul(weight);
+    }
+    let zeros = Tensor::zeros([weight.dims()[1]], &x.device());
+    linear(x, weight, zeros)
+}
+
 /// The map in plain tensor operations.
 pub fn linear_plain(x: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor<2> {
     x.matmul(weight) + bias.unsqueeze()
@@ -78,6 +87,8 @@ fn fused(x: &Tensor<2>, weight: &Tensor<2>, bias: &Tensor<1>, transposed: bool) 
     let shape = kernel::Shape { rows, input, output, transposed };
     let operands = [Operand::of(x)?, Operand::of(weight)?, Operand::of(bias)?];
     let [x, weight, bias] = operands.each_ref().map(|operand| operand.values.clone());
-    let y = kernel::forward(shape, x.slice(), weight.slice(), bias.slice());
+    let forward =
+        if operands.iter().any(Operand::is_tracked) { kernel::forward } else { kernel::forward_steady };
+    let y = forward(shape, x.slice(), weight.slice(), bias.slice());
     Some(operation(operands, y, [rows, output], || Kept { shape, x, weight }))
 }

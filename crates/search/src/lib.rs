@@ -3,14 +3,26 @@
 //! Search sees a model through [`Step`] alone: it never learns whether a decoder is recurrent or
 //! not, nor what a tensor is.
 
+mod alternatives;
+mod beam;
 mod config;
 mod continuing;
+mod ensemble;
 mod greedy;
+mod log_sum;
+mod memory;
+mod repeated;
 mod sampling;
+mod score;
 mod step;
 
-pub use config::SearchConfig;
+pub use alternatives::{Alternative, alternatives};
+pub use beam::{Beam, Considered, Fate, Found, Normalisation, Ranked, Stop, Wanted, beam_search};
+pub use config::{Normalise, SearchConfig};
 pub use continuing::{Continuation, continued};
+pub use ensemble::{Ensemble, EnsembleError, EnsembleState, Mean};
 pub use greedy::{greedy, greedy_from};
-pub use sampling::{Sampling, sample};
+pub use memory::{Memory, beam_memory};
+pub use sampling::{Sampling, sample, samples};
+pub use score::score;
 pub use step::{Hypothesis, Logits, Step};

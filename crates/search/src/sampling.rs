@@ -1,9 +1,11 @@
 //! Sampling: every token is drawn from what the model thinks of it, p(y)^(1/T) up to a constant, after the
 //! tail of the distribution was cut off.
 //!
-//! Two cuts are known: the k most probable tokens (Fan et al., 2018), and the fewest whose probabilities
-//! sum to p (Holtzman et al., 2020). With both, the second cuts what the first has left.
+//! Three cuts are known: the k most probable tokens (Fan et al., 2018), the fewest whose probabilities
+//! sum to p (Holtzman et al., 2020), and those that are not much less probable than the best (Nguyen et al.,
+//! 2024). The other two cut what the first has left; where both do, the shorter piece remains.
 
+use crate::repeated::Repeated;
 use crate::{Continuation, Step, continued};
 
 /// How tokens are drawn.
@@ -15,11 +17,13 @@ pub struct Sampling {
     pub top_k: Option<usize>,
     /// The share of the probability that is drawn from; 1 for all.
     pub top_p: f64,
+    /// How probable a token must be, as a share of the most probable one; 0 for all.
+    pub min_p: f64,
 }
 
 impl Default for Sampling {
     fn default() -> Self {
-        Self { temperature: 1.0, top_k: None, top_p: 1.0 }
+        Self { temperature: 1.0, top_k: None, top_p: 1.0, min_p: 0.0 }
     }
 }
 
@@ -33,9 +37,12 @@ impl Sampling {
         let Some(&(first, largest)) = tokens.first() else { return 0 };
         let weight = |score: f32| (f64::from(score - largest) / self.temperature).exp();
         let weights: Vec<f64> = tokens.iter().map(|&(_, score)| weight(score)).collect();
-        let kept = reach(&weights, self.top_p * weights.iter().sum::<f64>());
-        let sum: f64 = weights[..=kept].iter().sum();
-        tokens.get(reach(&weights[..=kept], number * sum)).map_or(first, |&(token, _)| token)
+        let by_sum = reach(&weights, self.top_p * weights.iter().sum::<f64>()) + 1;
+        // The weight of the first is 1.
+        let by_share = weights.partition_point(|&weight| weight >= self.min_p).max(1);
+        let kept = &weights[..by_sum.min(by_share)];
+        let drawn = reach(kept, number * kept.iter().sum::<f64>());
+        tokens.get(drawn).map_or(first, |&(token, _)| token)
     }
 }
 
@@ -61,6 +68,25 @@ pub fn sample<S: Step>(
     continued(model, prompts, limits, |row, place, scores| {
         sampling.draw(scores, model.forbidden(), number(row, place))
     })
+}
+
+/// Writes `count` sequences behind each prompt. `number` gives a number for a row, a sample and a place, so
+/// that a sample does not depend on how many there are.
+pub fn samples<S: Step>(
+    model: &S,
+    prompts: &[Vec<u32>],
+    limits: &[usize],
+    count: usize,
+    sampling: &Sampling,
+    number: impl Fn(usize, usize, usize) -> f64,
+) -> Vec<Vec<Continuation>> {
+    let rows: Vec<usize> = (0..prompts.len()).flat_map(|row| std::iter::repeat_n(row, count)).collect();
+    let prompts_of_all: Vec<Vec<u32>> = rows.iter().map(|&row| prompts[row].clone()).collect();
+    let limits_of_all: Vec<usize> = rows.iter().map(|&row| limits[row]).collect();
+    let number = |row: usize, place: usize| number(row / count, row % count, place);
+    let model = Repeated { model, rows };
+    let mut found = sample(&model, &prompts_of_all, &limits_of_all, sampling, number).into_iter();
+    prompts.iter().map(|_| found.by_ref().take(count).collect()).collect()
 }
 
 #[cfg(test)]
@@ -104,7 +130,10 @@ mod tests {
     #[test]
     fn the_tail_is_cut_off() {
         let probabilities = [0.1, 0.5, 0.15, 0.25];
-        let of = |top_k, top_p| shares(Sampling { top_k, top_p, temperature: 1.0 }, &probabilities, &[]);
+        let of = |top_k, top_p| {
+            let sampling = Sampling { top_k, top_p, ..Sampling::default() };
+            shares(sampling, &probabilities, &[])
+        };
         assert_near(&of(Some(2), 1.0), &[0.0, 2.0 / 3.0, 0.0, 1.0 / 3.0]);
         assert_near(&of(None, 0.7), &[0.0, 2.0 / 3.0, 0.0, 1.0 / 3.0]);
         assert_near(&of(None, 0.4), &[0.0, 1.0, 0.0, 0.0]);
@@ -112,6 +141,39 @@ mod tests {
         // Of the three that are left, two thirds of the mass are the first two.
         assert_near(&of(Some(3), 0.7), &[0.0, 2.0 / 3.0, 0.0, 1.0 / 3.0]);
         assert_near(&of(Some(99), 1.0), &[0.1, 0.5, 0.15, 0.25]);
+    }
+
+    #[test]
+    fn what_is_much_less_probable_than_the_best_is_cut_off() {
+        let probabilities = [0.1, 0.5, 0.15, 0.25];
+        let of = |sampling| shares(sampling, &probabilities, &[]);
+        let all = Sampling::default();
+        assert_near(&of(Sampling { min_p: 0.4, ..all }), &[0.0, 2.0 / 3.0, 0.0, 1.0 / 3.0]);
+        assert_near(&of(Sampling { min_p: 0.6, ..all }), &[0.0, 1.0, 0.0, 0.0]);
+        assert_near(&of(Sampling { min_p: 2.0, ..all }), &[0.0, 1.0, 0.0, 0.0]);
+        assert_near(&of(Sampling { min_p: 0.1, ..all }), &probabilities.map(f64::from));
+        // The shorter of two pieces, of the same probabilities.
+        assert_near(&of(Sampling { min_p: 0.25, top_p: 0.7, ..all }), &[0.0, 2.0 / 3.0, 0.0, 1.0 / 3.0]);
+        // A low temperature takes 0.25 / 0.5 to a quarter.
+        assert_near(&of(Sampling { min_p: 0.3, temperature: 0.5, ..all }), &[0.0, 1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn samples_are_those_of_their_own_numbers() {
+        let model = Countdown { rows: 3 };
+        let sampling = Sampling { temperature: 50.0, ..Sampling::default() };
+        let numbers = |row: usize, sample: usize, place: usize| {
+            ((row * 71 + sample * 37 + place * 13) % 100) as f64 / 100.0
+        };
+        let prompts = vec![vec![6], vec![], vec![5, 5]];
+        let found = samples(&model, &prompts, &[4, 5, 6], 3, &sampling, numbers);
+        assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3, 3]);
+        for i in 0..3 {
+            let alone = sample(&model, &prompts, &[4, 5, 6], &sampling, |row, place| numbers(row, i, place));
+            assert_eq!(alone, found.iter().map(|samples| samples[i].clone()).collect::<Vec<_>>());
+        }
+        assert_ne!(found[0][0], found[0][1]);
+        assert_eq!(samples(&model, &prompts, &[4; 3], 0, &sampling, numbers), vec![vec![]; 3]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The one trait that search sees.
 
+use crate::log_sum::log_sum_exp;
+
 /// A model that writes sequences token by token, for several rows (sentences or beams) at once.
 pub trait Step {
     /// All that is carried from step to step.
@@ -19,6 +21,17 @@ pub trait Step {
 
     /// Tokens that are never written, such as padding.
     fn forbidden(&self) -> &[u32];
+
+    /// How many tokens there are, if the model says so; models that write together must.
+    fn vocabulary(&self) -> Option<usize> {
+        None
+    }
+
+    /// Where each row looked at the step that left this state: a weight for every position that its source
+    /// has, without padding. None for a model that does not look.
+    fn attention(&self, _state: &Self::State) -> Option<Vec<Vec<f32>>> {
+        None
+    }
 }
 
 /// Unnormalised scores, one row of the vocabulary's size per row of the state.
@@ -67,16 +80,6 @@ pub(crate) fn log_probability(row: &[f32], token: u32) -> f32 {
     row.get(token as usize).map_or(f32::NEG_INFINITY, |score| score - log_sum_exp(row))
 }
 
-/// log Σ exp(x), without overflow.
-fn log_sum_exp(row: &[f32]) -> f32 {
-    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    if !largest.is_finite() {
-        return largest;
-    }
-    let sum: f64 = row.iter().map(|&score| f64::from(score - largest).exp()).sum();
-    largest + sum.ln() as f32
-}
-
 /// A sequence that search found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hypothesis {
@@ -106,11 +109,5 @@ mod tests {
         assert_eq!(token, 1);
         let sum: f64 = [9.0f64, 1.0, 1.0, 0.5].iter().map(|x| x.exp()).sum();
         assert!((f64::from(score) - (1.0 - sum.ln())).abs() < 1e-5);
-    }
-
-    #[test]
-    fn huge_scores_do_not_overflow() {
-        assert!((log_sum_exp(&[1e4, 1e4]) - (1e4 + 2f32.ln())).abs() < 1e-3);
-        assert_eq!(log_sum_exp(&[f32::NEG_INFINITY; 2]), f32::NEG_INFINITY);
     }
 }

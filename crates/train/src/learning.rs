@@ -3,17 +3,19 @@
 use crate::asked::{Asked, Draws};
 use crate::config::TrainConfig;
 use crate::hard::{Costs, surrogate};
-use crate::optimiser::add_gradients;
+use crate::optimiser::{add, gradients};
 use crate::sampling::{mix, truth_share};
 use burn::module::Module;
 use burn::tensor::Tensor;
 use gatto_data::random::mixed;
 use gatto_data::{Batch, Padded};
+use gatto_kernels::crew::Crew;
 use gatto_model::config::FocusKind;
 use gatto_model::weights::Weights;
 use gatto_model::{Alignment, AttentionConfig, Model, Task};
 use gatto_nn::Noise;
 use gatto_nn::loss::{cross_entropy, mixture_cross_entropy};
+use std::cmp::Reverse;
 
 /// What the batches of one update gave.
 #[derive(Debug, Default)]
@@ -50,21 +52,40 @@ impl<'a> Lesson<'a> {
     }
 }
 
-/// Computes the gradients of one update over its batches.
-pub fn gather(model: &Model, batches: &[Batch], lesson: &Lesson<'_>) -> Gathered {
-    let each = batches.iter().zip(0..).map(|(batch, number)| {
-        let lesson = Lesson { key: mixed(lesson.key, number), ..*lesson };
-        (lesson, batch, lesson.ask(model, batch))
-    });
+/// The fewest examples that are worth a thread of their own.
+const WORTH_A_THREAD: usize = 8;
+
+/// Computes the gradients of one update over its batches, side by side. Where they are fewer than `crew` has hands
+/// and large enough, they are cut into parts.
+pub fn gather(model: &Model, batches: &[Batch], lesson: &Lesson<'_>, crew: &Crew) -> Gathered {
+    let parts: Vec<Batch> = batches.iter().flat_map(|batch| cut(batch, batches.len(), crew)).collect();
+    let lessons = (0..).map(|number| Lesson { key: mixed(lesson.key, number), ..*lesson });
+    let each = parts.iter().zip(lessons).map(|(batch, lesson)| (lesson, batch, lesson.ask(model, batch)));
     let each: Vec<_> = each.collect();
     let tokens: usize = each.iter().map(|(_, _, asked)| asked.count()).sum();
+    // Each hand gets leaves of its own: what is computed from the same ones would wait for one lock.
+    let device = model.devices().into_iter().next().unwrap_or_default();
+    let own = || if crew.size() == 1 { model.clone() } else { model.clone().fork(&device) };
+    let mut each: Vec<_> = each.into_iter().map(|part| (own(), part)).enumerate().collect();
+    // The largest first, so that nobody is left with it at the end.
+    each.sort_by_key(|(_, (_, (_, batch, _)))| Reverse(batch.source.ids.len() + batch.target.ids.len()));
+    let mut learnt = crew.each(each, |(number, (model, (lesson, batch, asked)))| {
+        let (loss, objective) = lesson.learn(&model, batch, &asked);
+        (number, loss, gradients(&model, (objective / tokens.max(1) as f64).backward()))
+    });
+    learnt.sort_by_key(|(number, ..)| *number); // so that sums have a fixed order
     let mut gathered = Gathered { tokens, ..Default::default() };
-    for (lesson, batch, asked) in &each {
-        let (loss, objective) = lesson.learn(model, batch, asked);
+    for (_, loss, gradients) in learnt {
         gathered.loss += loss;
-        add_gradients(model, (objective / tokens.max(1) as f64).backward(), &mut gathered.gradients);
+        add(&mut gathered.gradients, gradients);
     }
     gathered
+}
+
+/// A batch, one of so many, in as many parts as it takes to keep all hands busy.
+fn cut(batch: &Batch, batches: usize, crew: &Crew) -> Vec<Batch> {
+    let parts = crew.size().div_ceil(batches);
+    batch.parts(if batch.rows() < parts * WORTH_A_THREAD { 1 } else { parts })
 }
 
 impl Lesson<'_> {

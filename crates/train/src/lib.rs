@@ -25,7 +25,7 @@ mod vocabulary;
 pub use config::{Config, ConfigFile};
 pub use error::TrainError;
 pub use learning::{Gathered, Lesson, gather};
-pub use optimiser::{Optimiser, add_gradients, global_norm};
+pub use optimiser::{Optimiser, global_norm, gradients};
 pub use origin::Origin;
 pub use run::{Ending, Outcome, RunOptions, run};
 pub use schedule::ScheduleState;

@@ -19,16 +19,25 @@ impl Visit for TakeGradients<'_> {
         let Some(gradient) = param.val().grad_remove(self.gradients) else { return };
         let shape = gradient.dims().to_vec();
         let values = gradient.try_into_vec_as::<f32>().unwrap_or_default();
-        match self.found.get_mut(&name) {
-            Some(sum) => sum.values.iter_mut().zip(values).for_each(|(sum, value)| *sum += value),
-            None => drop(self.found.insert(name, Weight { shape, values })),
-        }
+        self.found.insert(name, Weight { shape, values });
     }
 }
 
-/// Adds the gradients of a backward pass to those in `sum`, by parameter.
-pub fn add_gradients(model: &Model, mut gradients: Gradients, sum: &mut Weights) {
-    weights::visit(model, &mut TakeGradients { gradients: &mut gradients, found: sum });
+/// The gradients of a backward pass, by parameter.
+pub fn gradients(model: &Model, mut gradients: Gradients) -> Weights {
+    let mut found = Weights::new();
+    weights::visit(model, &mut TakeGradients { gradients: &mut gradients, found: &mut found });
+    found
+}
+
+/// Adds gradients to a sum, by parameter.
+pub(crate) fn add(sum: &mut Weights, gradients: Weights) {
+    for (name, gradient) in gradients {
+        match sum.get_mut(&name) {
+            Some(sum) => sum.values.iter_mut().zip(gradient.values).for_each(|(sum, value)| *sum += value),
+            None => drop(sum.insert(name, gradient)),
+        }
+    }
 }
 
 /// The norm of all gradients together.

@@ -17,6 +17,7 @@ use burn::module::Module;
 use burn::tensor::Device;
 use gatto_data::random::mixed;
 use gatto_data::{BatchStream, Part};
+use gatto_kernels::crew::Crew;
 use gatto_model::{CONFIG, Model, WEIGHTS, weights};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -170,6 +171,7 @@ struct Session<'a> {
     state: RunState,
     journal: Journal,
     events: EventWriter,
+    crew: Crew,
     last: Option<ValidFigures>,
     /// Seconds of earlier sessions, and when this one began.
     clock: (f64, Instant),
@@ -216,6 +218,7 @@ impl<'a> Session<'a> {
             optimiser,
             journal,
             events,
+            crew: Crew::of_current_pool(),
             last: None,
             clock: (state.seconds, Instant::now()),
             lately: (Instant::now(), state.tokens),
@@ -282,7 +285,7 @@ impl<'a> Session<'a> {
             key: mixed(self.config.seed, step),
             average_loss: self.state.average_loss.unwrap_or_default(),
         };
-        let gathered = gather(&model, &batches, &lesson);
+        let gathered = gather(&model, &batches, &lesson, &self.crew);
         let learning_rate = self.state.schedule.learning_rate(config, step);
         let norm = global_norm(&gathered.gradients);
         if !gathered.loss.is_finite() || !norm.is_finite() {
@@ -374,7 +377,7 @@ impl<'a> Session<'a> {
         let Some(validation) = &self.validation else { return Ok(()) };
         let begun = Instant::now();
         let plain = model.valid();
-        let mut figures = validation.figures(&plain, self.config, &self.vocabulary.tokens);
+        let mut figures = validation.figures(&plain, self.config, &self.vocabulary.tokens, &self.crew);
         let config = &self.config.train;
         let figure = match config.best_by {
             Figure::Loss => figures.loss,

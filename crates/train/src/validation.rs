@@ -5,10 +5,12 @@ use crate::config::Config;
 use crate::learning::answered;
 use crate::record::{Event, Recorder, ValidFigures};
 use gatto_data::{Batch, Coder, Corpus, DataError, Limits, TokenizerPair};
+use gatto_kernels::crew::Crew;
 use gatto_metrics::ExactMatch;
 use gatto_model::{Model, Task, write};
 use gatto_nn::Noise;
 use gatto_nn::loss::cross_entropy;
+use std::ops::AddAssign;
 
 /// Sums over the answers to some examples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,6 +46,14 @@ impl Tally {
     /// The share of right answers.
     pub fn accuracy(&self) -> f64 {
         self.right as f64 / self.asked.max(1) as f64
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, more: Self) {
+        self.loss += more.loss;
+        self.right += more.right;
+        self.asked += more.asked;
     }
 }
 
@@ -94,24 +104,38 @@ impl Validation {
     }
 
     /// The figures of a model that takes part in no gradient.
-    pub fn figures(&self, model: &Model, config: &Config, tokens: &TokenizerPair) -> ValidFigures {
-        let (mut tally, mut exact) = (Tally::default(), ExactMatch::default());
-        for batch in &self.batches {
-            tally.count(model, config, batch);
-            if config.task == Task::Translate {
+    pub fn figures(
+        &self,
+        model: &Model,
+        config: &Config,
+        tokens: &TokenizerPair,
+        crew: &Crew,
+    ) -> ValidFigures {
+        let writes = config.task == Task::Translate;
+        let work = self.batches.iter().map(|batch| (model.clone(), batch)).collect();
+        let seen = crew.each(work, |(model, batch)| {
+            let (mut tally, mut exact) = (Tally::default(), ExactMatch::default());
+            tally.count(&model, config, batch);
+            if writes {
                 let most = vec![config.search.max_length; batch.source.rows];
-                let written = write(model, &batch.source, &most);
+                let written = write(&model, &batch.source, &most);
                 for (hypothesis, &index) in written.iter().zip(&batch.indices) {
                     exact.count(&tokens.target.decode(&hypothesis.tokens), &self.references[index as usize]);
                 }
             }
+            (tally, exact)
+        });
+        let (mut tally, mut exact) = (Tally::default(), ExactMatch::default());
+        for (more, matching) in seen {
+            tally += more;
+            exact += matching;
         }
         ValidFigures {
             step: 0,
             loss: tally.mean(),
             perplexity: tally.mean().exp(),
             accuracy: tally.accuracy(),
-            exact_match: (config.task == Task::Translate).then(|| exact.share()),
+            exact_match: writes.then(|| exact.share()),
             best: false,
             seconds: 0.0,
         }

@@ -3,6 +3,7 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use gatto_data::{Batch, Padded};
+use gatto_kernels::crew::Crew;
 use gatto_model::config::{Plan, RecurrentDecoderConfig, RecurrentEncoderConfig};
 use gatto_model::weights::{self, Weight, Weights};
 use gatto_model::{DecoderConfig, EncoderConfig, Model, ModelConfig, Task, Vocabularies};
@@ -131,7 +132,7 @@ fn a_small_model_agrees_in_scores_loss_and_every_gradient() {
     }
     assert_close("logits", &logits, &floats(&golden["logits"]), 1e-5);
 
-    let gathered = gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, 1, 1));
+    let gathered = gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, 1, 1), &Crew::none());
     assert_eq!(gathered.tokens, batch.target.tokens());
     let loss = gathered.loss / gathered.tokens as f64;
     assert!((loss - float(&golden["loss"])).abs() < 1e-5, "{loss}");
@@ -147,7 +148,8 @@ fn ten_steps_of_adam_have_the_same_losses() {
     let Small { golden, mut model, batch, config } = Small::new();
     let mut optimiser = Optimiser::default();
     for (step, expected) in (1..).zip(golden["losses"].as_array().expect("losses")) {
-        let gathered = gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, step, 1));
+        let gathered =
+            gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, step, 1), &Crew::none());
         let loss = gathered.loss / gathered.tokens as f64;
         assert!((loss - float(expected)).abs() < 1e-4, "step {step}: {loss} and not {expected}");
         let norm = global_norm(&gathered.gradients);
@@ -213,7 +215,7 @@ fn the_global_norm_and_clipping_agree() {
 
     // The gradient as the optimiser takes it: what a step of plain descent, of size 1, moves.
     let Small { model, batch, config, .. } = Small::new();
-    let gathered = gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, 1, 1));
+    let gathered = gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, 1, 1), &Crew::none());
     let norm = global_norm(&gathered.gradients);
     let before = weights::collect(&model);
     for clip in [0.0, norm / 3.0, norm * 3.0] {

@@ -3,6 +3,7 @@
 
 use burn::tensor::{Device, Tensor, Tolerance};
 use gatto_data::{Batch, Padded};
+use gatto_kernels::crew::Crew;
 use gatto_model::config::{Plan, TransformerConfig};
 use gatto_model::weights::{self, Weight, Weights};
 use gatto_model::{
@@ -180,7 +181,7 @@ fn every_transformer_agrees_in_memory_scores_loss_and_every_gradient() {
         case.compare("logits", &golden["logits"], forward.logits, &batch.target);
 
         let config = TrainConfig::default();
-        let gathered = gather(model, std::slice::from_ref(batch), &Lesson::new(&config, 1, 1));
+        let gathered = gather(model, std::slice::from_ref(batch), &Lesson::new(&config, 1, 1), &Crew::none());
         let loss = gathered.loss / gathered.tokens as f64;
         assert!((loss - float(&golden["loss"])).abs() < 1e-5, "{name}: {loss}");
         let expected = golden["gradients"].as_object().expect("gradients");
@@ -237,7 +238,8 @@ fn ten_steps_of_adam_have_the_same_losses_and_norms() {
         let figures = |key: &str| training[key].as_array().expect("figures").iter().map(float);
         let mut optimiser = Optimiser::default();
         for (step, (loss, norm)) in (1..).zip(figures("losses").zip(figures("norms"))) {
-            let gathered = gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, step, 1));
+            let gathered =
+                gather(&model, std::slice::from_ref(&batch), &Lesson::new(&config, step, 1), &Crew::none());
             let found = gathered.loss / gathered.tokens as f64;
             assert!((found - loss).abs() < 1e-5, "{name} step {step}: a loss of {found} and not {loss}");
             let found = global_norm(&gathered.gradients);

@@ -2,6 +2,7 @@
 
 use burn::tensor::{Device, Tensor};
 use gatto_data::{Batch, Padded};
+use gatto_kernels::crew::Crew;
 use gatto_model::config::{
     BaselineKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
 };
@@ -11,7 +12,7 @@ use gatto_nn::attention::ScoreKind;
 use gatto_nn::loss::{Targets, cross_entropy};
 use gatto_nn::{Initial, Noise};
 use gatto_train::config::TrainConfig;
-use gatto_train::{Lesson, add_gradients, gather};
+use gatto_train::{Lesson, gather, gradients};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -80,10 +81,9 @@ fn every_choice(model: &Model, batch: &Batch) -> BTreeMap<Vec<u8>, Chosen> {
         if found.contains_key(&name) {
             continue;
         }
-        let (mut of_loss, mut of_log_probability) = (Weights::new(), Weights::new());
         // A graph is used up by its gradient, so that the second one needs a pass of its own.
-        add_gradients(model, loss.clone().backward(), &mut of_loss);
-        add_gradients(model, drawn(model, batch, key).1.backward(), &mut of_log_probability);
+        let of_loss = gradients(model, loss.clone().backward());
+        let of_log_probability = gradients(model, drawn(model, batch, key).1.backward());
         let scalar = |value: Tensor<1>| f64::from(value.into_scalar::<f32>());
         let chosen = Chosen {
             log_probability: scalar(log_probability),
@@ -126,7 +126,7 @@ fn mean_of_estimates_is_exact(attention: &AttentionConfig) {
     for draw in 0..DRAWS {
         let lesson =
             Lesson { attention: Some(attention), average_loss: 1.5, ..Lesson::new(&config, 1, draw) };
-        let gathered = gather(&model, std::slice::from_ref(&batch), &lesson);
+        let gathered = gather(&model, std::slice::from_ref(&batch), &lesson, &Crew::none());
         for (name, gradient) in &gathered.gradients {
             let zeros = || vec![0.0; gradient.values.len()];
             let (sum, square) = (

@@ -3,6 +3,7 @@
 
 use burn::tensor::Device;
 use gatto_data::{Limits, TokenizerPair, evaluation_batches};
+use gatto_kernels::crew::Crew;
 use gatto_model::weights::{self, Weight, Weights};
 use gatto_model::{Model, Saved, Vocabularies, WEIGHTS};
 use gatto_train::checkpoint::{self, Checkpoint};
@@ -281,7 +282,7 @@ fn what_hinders_learning_by_heart_does_not_stop_it() {
 }
 
 #[test]
-fn three_small_batches_make_the_gradient_of_one_large() {
+fn small_batches_and_many_hands_make_the_gradient_of_one_large() {
     let shop = Workshop::new();
     let file = shop.config("translate", GRU, QUICK);
     let mut corpus = gatto_train::corpora::open(&file.config, &file.base, gatto_data::Part::Train)
@@ -294,19 +295,26 @@ fn three_small_batches_make_the_gradient_of_one_large() {
         .collect();
     let plan = file.config.plan().expect("a plan");
     let model = Model::new(&plan, Vocabularies::of(&tokens), 3, &Device::flex().autodiff());
-    let gathered = |size: usize| {
+    let gathered = |size: usize, threads: usize| {
         let batches = evaluation_batches(&encoded, &Limits::examples(size)).expect("batches");
         let config = TrainConfig { label_smoothing: 0.1, ..Default::default() };
-        (batches.len(), gather(&model, &batches, &Lesson::new(&config, 1, 1)))
+        let gathered = gather(&model, &batches, &Lesson::new(&config, 1, 1), &Crew::new(threads));
+        (batches.len(), gathered)
     };
-    let ((one, large), (three, small)) = (gathered(32), gathered(11));
-    assert_eq!((one, three), (1, 3));
-    assert_eq!(large.tokens, small.tokens);
-    assert!((large.loss - small.loss).abs() < 1e-4 * large.loss, "{} {}", large.loss, small.loss);
-    for (name, gradient) in &large.gradients {
-        for (a, b) in gradient.values.iter().zip(&small.gradients[name].values) {
-            assert!((a - b).abs() < 1e-5, "{name}: {a} {b}");
+    let (one, large) = gathered(32, 1);
+    assert_eq!(one, 1);
+    for (size, threads, count) in [(11, 1, 3), (32, 2, 1), (32, 3, 1), (16, 2, 2), (11, 2, 3)] {
+        let (found, small) = gathered(size, threads);
+        assert_eq!(found, count);
+        assert_eq!(large.tokens, small.tokens);
+        assert!((large.loss - small.loss).abs() < 1e-4 * large.loss, "{} {}", large.loss, small.loss);
+        for (name, gradient) in &large.gradients {
+            for (a, b) in gradient.values.iter().zip(&small.gradients[name].values) {
+                assert!((a - b).abs() < 1e-5, "{name}: {a} {b}");
+            }
         }
+        let again = gathered(size, threads).1;
+        assert_eq!((again.loss, again.gradients), (small.loss, small.gradients), "the same bits every time");
     }
 }
 

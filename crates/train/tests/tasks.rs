@@ -2,6 +2,7 @@
 
 use burn::tensor::Device;
 use gatto_data::{Labels, Limits, Part, TokenizerPair};
+use gatto_kernels::crew::Crew;
 use gatto_model::{Model, Saved, Task, Vocabularies};
 use gatto_train::config::TrainConfig;
 use gatto_train::record::ValidFigures;
@@ -178,7 +179,7 @@ fn small_batches_make_the_gradient_of_a_large_one() {
         let config = TrainConfig { label_smoothing: 0.1, ..Default::default() };
         let gathered = |size: usize| {
             let batches = coder.batches(&rows, &Limits::examples(size)).expect("batches");
-            gather(&model, &batches, &Lesson { task, ..Lesson::new(&config, 1, 1) })
+            gather(&model, &batches, &Lesson { task, ..Lesson::new(&config, 1, 1) }, &Crew::none())
         };
         let (large, small) = (gathered(100), gathered(7));
         assert_eq!(large.tokens, small.tokens, "{task}");

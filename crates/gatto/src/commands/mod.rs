@@ -7,8 +7,10 @@ mod explain_report;
 mod info;
 mod look;
 mod man;
+pub(crate) mod metric;
 mod new;
 mod predict;
+mod score;
 mod sources;
 mod train;
 
@@ -29,7 +31,9 @@ pub(crate) fn run(command: Command) -> Result<()> {
         Command::New(arguments) => new::run(arguments),
         Command::Train(arguments) => train::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
+        Command::Score(arguments) => score::run(arguments),
         Command::Evaluate(arguments) => evaluate::run(arguments),
+        Command::Metric(arguments) => metric::run(arguments),
         Command::Look(arguments) => look::run(arguments),
         Command::ExplainReport(arguments) => explain_report::run(arguments),
         Command::Info(arguments) => info::run(arguments),

@@ -6,6 +6,7 @@ mod configs;
 mod evaluate;
 mod explain_report;
 mod look;
+mod metric;
 mod models;
 mod predict;
 mod tasks;

@@ -7,8 +7,20 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 
-const COMMANDS: [&str; 10] =
-    ["demo", "new", "train", "predict", "evaluate", "look", "explain-report", "info", "completions", "man"];
+const COMMANDS: [&str; 12] = [
+    "demo",
+    "new",
+    "train",
+    "predict",
+    "score",
+    "evaluate",
+    "metric",
+    "look",
+    "explain-report",
+    "info",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_of_every_command() {

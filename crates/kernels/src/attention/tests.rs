@@ -4,10 +4,7 @@ use proptest::prelude::*;
 
 use super::{Args, Attended, Bias, Gradients, Shape, backward, forward};
 use crate::dropout::{Dropout, keep_mask};
-
-fn values(count: usize, seed: u32) -> Vec<f32> {
-    (0..count as u32).map(|i| ((i.wrapping_mul(2_654_435_761) ^ seed) % 1000) as f32 / 500.0 - 1.0).collect()
-}
+use crate::samples::values;
 
 /// Everything that attention reads, owned.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use super::{Args, Cell, Tape, cells};
 use crate::maths::vectorised;
 use crate::packed::Weights;
 use crate::product::{View, ViewMut, product, split_rows, zeros};
+use crate::steady::product_steady;
 
 /// Runs the layer. Returns the output, `[B, T, H]` for the plain cell and the GRU, `[B, T + 1, H]` for the
 /// LSTM with the final cell state in row `T`; and the tape for [`super::backward()`].
@@ -13,6 +14,24 @@ use crate::product::{View, ViewMut, product, split_rows, zeros};
 /// # Panics
 /// If a slice does not have the length that `args.shape` asks for.
 pub fn forward(args: &Args<'_>) -> (Vec<f32>, Tape) {
+    run(args, product, Weights::new)
+}
+
+/// [`forward`] for prediction: the output alone, of which no row depends on how many there are, nor on the
+/// number of threads.
+///
+/// # Panics
+/// As [`forward`].
+pub fn forward_only(args: &Args<'_>) -> Vec<f32> {
+    run(args, product_steady, Weights::steady).0
+}
+
+/// Runs the layer with these products: of all inputs at once, and of a step.
+fn run<'a>(
+    args: &Args<'a>,
+    product: fn(View<'_>, View<'_>) -> Vec<f32>,
+    weights: fn(View<'a>, usize) -> Weights<'a>,
+) -> (Vec<f32>, Tape) {
     args.check();
     let (shape, cell) = (args.shape, args.cell);
     let columns = cell.gates() * shape.width; // G·H
@@ -24,7 +43,7 @@ pub fn forward(args: &Args<'_>) -> (Vec<f32>, Tape) {
     let mut inner = zeros(if cell == Cell::Rnn { 0 } else { states });
     let mut out = zeros(args.out_len());
 
-    let weights = StepWeights::new(args);
+    let weights = StepWeights::new(args, weights);
     let threads = rayon::current_num_threads();
     let count = shape.batch.div_ceil(threads).max(1);
     let mut first = 0;
@@ -42,14 +61,6 @@ pub fn forward(args: &Args<'_>) -> (Vec<f32>, Tape) {
     (out, Tape { gates, before, inner })
 }
 
-/// [`forward`] without a tape: the output alone.
-///
-/// # Panics
-/// As [`forward`].
-pub fn forward_only(args: &Args<'_>) -> Vec<f32> {
-    forward(args).0
-}
-
 /// `W_h`, in the parts that a step multiplies by: all gates, for the GRU r and z.
 struct StepWeights<'a> {
     gates: Weights<'a>,
@@ -58,10 +69,10 @@ struct StepWeights<'a> {
 }
 
 impl<'a> StepWeights<'a> {
-    fn new(args: &Args<'a>) -> Self {
+    fn new(args: &Args<'a>, weights: fn(View<'a>, usize) -> Weights<'a>) -> Self {
         let (width, steps) = (args.shape.width, args.shape.steps);
         let all = View::new(args.w_h, width, args.cell.gates() * width);
-        let of = |from: usize, blocks: usize| Weights::new(all.columns(from * width, blocks * width), steps);
+        let of = |from: usize, blocks: usize| weights(all.columns(from * width, blocks * width), steps);
         match args.cell {
             Cell::Gru => Self { gates: of(0, 2), hidden: Some(of(2, 1)) },
             cell => Self { gates: of(0, cell.gates()), hidden: None },

@@ -9,7 +9,7 @@
 //!   smaller: a context is always a mean of states.
 
 use super::Source;
-use crate::{Initial, Linear, tanh};
+use crate::{Initial, Linear, linear_map, tanh};
 use burn::module::{Module, Param};
 use burn::tensor::activation::{log_softmax, sigmoid};
 use burn::tensor::{Tensor, TensorData};
@@ -96,6 +96,11 @@ impl Focus {
         }
     }
 
+    /// Whether a look depends on nothing but its query: neither on the step nor on a draw.
+    pub(super) fn is_timeless(&self) -> bool {
+        matches!(self.kind, FocusKind::Soft | FocusKind::Local { aligned: Aligned::Predicted, .. })
+    }
+
     /// From scores [B, T, S] to weights [B, T, S]. The first of the queries [B, T, Q] is that of
     /// step `first`.
     pub(super) fn weigh(
@@ -148,7 +153,7 @@ impl Focus {
         let lengths = source.mask.clone().sum_dim(1).unsqueeze_dim::<3>(1); // [B, 1, 1]
         let aligned = match (&self.position, &self.position_vector) {
             (Some(weight), Some(vector)) => {
-                let hidden = tanh(query.clone().reshape([batch * time, width]).matmul(weight.val()));
+                let hidden = tanh(linear_map(query.clone().reshape([batch * time, width]), weight.val()));
                 let inner = vector.dims()[0];
                 let share = sigmoid((hidden * vector.val().reshape([1, inner])).sum_dim(1)); // [B·T, 1]
                 share.reshape([batch, time, 1]) * lengths // [B, T, 1]

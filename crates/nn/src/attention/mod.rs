@@ -21,8 +21,9 @@ pub use scaled::{Comparison, Sight, attend, attend_plain};
 pub use score::{Score, ScoreKind, ScoreSizes};
 
 use crate::Initial;
+use crate::sharing::{Fan, row_ids};
 use burn::module::{Module, Param};
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::Tensor;
 
 /// The choices that make an attention.
 #[derive(Clone, Copy, Debug)]
@@ -57,22 +58,29 @@ pub struct Source {
     pub mask: Tensor<2>,
     /// A number for each sentence that depends on its tokens alone, for choices that are drawn.
     identities: Vec<u64>,
+    /// Whether several rows may look at one sentence.
+    shareable: bool,
+    fan: Fan,
 }
 
 impl Source {
-    /// The source with only these rows, in this order.
+    /// The source for only these rows, in this order.
     pub fn select(&self, rows: &[usize]) -> Self {
-        let count = rows.len();
-        let ids: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-        let ids = Tensor::<1, Int>::from_data(TensorData::new(ids, [count]), &self.mask.device());
+        let (sentences, fan) = match self.shareable {
+            true => self.fan.select(rows),
+            false => (rows.to_vec(), Fan::ONE),
+        };
+        let Some(ids) = row_ids(&sentences, self.mask.dims()[0], &self.mask.device()) else {
+            return Self { fan, ..self.clone() };
+        };
+        let identity = |&row: &usize| self.identities.get(row).copied().unwrap_or_default();
         Self {
             states: self.states.clone().select(0, ids.clone()),
             keys: self.keys.clone().map(|keys| keys.select(0, ids.clone())),
             mask: self.mask.clone().select(0, ids),
-            identities: rows
-                .iter()
-                .map(|&row| self.identities.get(row).copied().unwrap_or_default())
-                .collect(),
+            identities: sentences.iter().map(identity).collect(),
+            shareable: self.shareable,
+            fan,
         }
     }
 }
@@ -102,7 +110,9 @@ impl Attention {
 
     /// Prepares a source: `states` [B, S, H], `mask` [B, S], and an identity for each sentence.
     pub fn source(&self, states: Tensor<3>, mask: Tensor<2>, identities: Vec<u64>) -> Source {
-        Source { keys: self.score.keys(&states), states, mask, identities }
+        // A query that knows its step, or what was looked at before it, cannot stand beside those of other rows.
+        let shareable = self.coverage.is_none() && self.focus.is_timeless();
+        Source { keys: self.score.keys(&states), states, mask, identities, shareable, fan: Fan::ONE }
     }
 
     /// Looks at the source for every query [B, T, Q], the first of them at step `first`. `covered`
@@ -115,7 +125,7 @@ impl Attention {
         first: usize,
         choosing: Choosing,
     ) -> Looked {
-        let positions = source.mask.dims()[1];
+        let (positions, query) = (source.mask.dims()[1], source.fan.gather(query));
         let covering = self.coverage.as_ref().zip(covered).map(|(weight, covered)| {
             let width = weight.dims()[0];
             covered.clone().unsqueeze_dim::<3>(2) * weight.val().reshape([1, 1, width]) // [B, S, A or Q]
@@ -127,6 +137,6 @@ impl Attention {
         let scores = self.score.relevance(query.clone(), keys.as_ref(), positions); // [B, T, S]
         let (weights, choice) = self.focus.weigh(scores, &query, source, first, choosing);
         let context = batched(weights.clone(), source.states.clone(), false); // [B, T, H]
-        Looked { context, weights, choice }
+        Looked { context: source.fan.scatter(context), weights: source.fan.scatter(weights), choice }
     }
 }

@@ -85,6 +85,10 @@ fn batched_fused(a: &Tensor<3>, m: &Tensor<3>, transposed: bool) -> Option<Tenso
     let operands = [Operand::of(a)?, Operand::of(m)?];
     let factors = operands.each_ref().map(|operand| operand.values.clone());
     let [left, right] = factors.each_ref().map(Values::slice);
-    let products = batched_kernel::forward(shape, left, right);
+    let forward = match operands.iter().any(Operand::is_tracked) {
+        true => batched_kernel::forward,
+        false => batched_kernel::forward_steady,
+    };
+    let products = forward(shape, left, right);
     Some(operation(operands, products, [batch, rows, columns], || KeptFactors { shape, factors }))
 }

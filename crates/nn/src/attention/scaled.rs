@@ -172,7 +172,11 @@ fn fused(
         causal: sight.causal,
         dropout: noise.draw(dropout, batch * heads * time * keys),
     };
-    let kernel::Attended { context, weights } = kernel::forward(&kept.args());
+    let forward = match [&q, &k, &v].into_iter().any(Operand::is_tracked) {
+        true => kernel::forward,
+        false => kernel::forward_steady,
+    };
+    let kernel::Attended { context, weights } = forward(&kept.args());
     let weights = plain::<4>(weights, [batch, heads, time, keys]);
     kept.weights = Operand::of(&weights)?.values;
     let context = match bias {

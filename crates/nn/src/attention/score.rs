@@ -18,7 +18,7 @@
 //! `A` width inside the additive score.
 
 use super::products::{additive, batched};
-use crate::Initial;
+use crate::{Initial, linear_map};
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -176,7 +176,7 @@ impl Score {
 /// x W for every position: [B, N, I] → [B, N, O].
 fn mapped(x: Tensor<3>, weight: Tensor<2>) -> Tensor<3> {
     let ([batch, count, input], [_, output]) = (x.dims(), weight.dims());
-    x.reshape([batch * count, input]).matmul(weight).reshape([batch, count, output])
+    linear_map(x.reshape([batch * count, input]), weight).reshape([batch, count, output])
 }
 
 /// Inner products of queries [B, T, Q] and keys [B, S, Q]: [B, T, S].

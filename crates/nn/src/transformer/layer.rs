@@ -3,6 +3,7 @@
 use super::StackSettings;
 use crate::attention::{KeysValues, MultiHead, MultiHeadSettings, Sight};
 use crate::positions::Positions;
+use crate::sharing::Fan;
 use crate::{Activation, Initial, LayerNorm, Linear, Noise, activate, add_dropped, dropout};
 use burn::module::Module;
 use burn::tensor::Tensor;
@@ -55,8 +56,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) before: Option<KeysValues>,
     /// What its own columns may see.
     pub(super) sight: Sight,
-    /// The source as this layer sees it.
-    pub(super) source: Option<(&'a KeysValues, Sight)>,
+    /// The source as this layer sees it, and how rows belong to its sentences.
+    pub(super) source: Option<(&'a KeysValues, Sight, Fan)>,
 }
 
 /// What a layer leaves.
@@ -114,10 +115,11 @@ impl Layer {
         let seen = self.attention.look(query, &own, &sight, noise);
         let mut x = self.behind(&self.attention_norm, x, seen.output, noise);
         let mut cross_weights = None;
-        if let (Some(cross), Some(norm), Some((at, sight))) = (&self.cross, &self.cross_norm, source) {
-            let seen = cross.look(cross.queries(self.before(norm, &x)), at, &sight, noise);
-            x = self.behind(norm, x, seen.output, noise);
-            cross_weights = Some(seen.weights);
+        if let (Some(cross), Some(norm), Some((at, sight, fan))) = (&self.cross, &self.cross_norm, source) {
+            let queries = fan.gather(cross.queries(self.before(norm, &x)));
+            let seen = cross.look(queries, at, &sight, noise);
+            x = self.behind(norm, x, fan.scatter(seen.output), noise);
+            cross_weights = Some(fan.scatter_heads(seen.weights));
         }
         let fed = self.feed_forward.forward(self.before(&self.feed_forward_norm, &x), noise);
         let x = self.behind(&self.feed_forward_norm, x, fed, noise);

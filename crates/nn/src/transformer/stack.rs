@@ -4,6 +4,7 @@ use super::NormOrder;
 use super::layer::{Layer, Surroundings};
 use crate::attention::{KeysValues, Sight};
 use crate::positions::{Place, PositionSettings, Positions};
+use crate::sharing::{Fan, row_ids};
 use crate::{Activation, Initial, LayerNorm, Noise, dropout};
 use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
@@ -60,6 +61,7 @@ pub struct StackState {
     /// The source as every layer sees it, and where it exists.
     source: Vec<KeysValues>,
     source_mask: Option<Tensor<2>>,
+    fan: Fan,
     /// 1 where an own column exists [B, S], if some do not, and how many of a row's first do not.
     gaps: Option<(Tensor<2>, Vec<usize>)>,
     /// Columns so far.
@@ -87,13 +89,25 @@ impl StackState {
 
     /// The state with only these rows, in this order.
     pub fn select(&self, rows: &[usize], ids: &Tensor<1, Int>) -> Self {
-        let parts =
-            |parts: &[KeysValues]| parts.iter().map(|part| part.map(|x| x.select(0, ids.clone()))).collect();
+        let parts = |parts: &[KeysValues], ids: &Tensor<1, Int>| {
+            parts.iter().map(|part| part.map(|x| x.select(0, ids.clone()))).collect()
+        };
         let mask = |mask: &Tensor<2>| mask.clone().select(0, ids.clone());
+        let (sentences, fan) = self.fan.select(rows);
+        let count = self.source_mask.as_ref().map_or(0, |mask| mask.dims()[0]);
+        let of_source = row_ids(&sentences, count, &ids.device());
+        let source_mask = self.source_mask.clone();
         Self {
-            own: parts(&self.own),
-            source: parts(&self.source),
-            source_mask: self.source_mask.as_ref().map(mask),
+            own: parts(&self.own, ids),
+            source: match &of_source {
+                Some(ids) => parts(&self.source, ids),
+                None => self.source.clone(),
+            },
+            source_mask: match of_source {
+                Some(ids) => source_mask.map(|mask| mask.select(0, ids)),
+                None => source_mask,
+            },
+            fan,
             gaps: self
                 .gaps
                 .as_ref()
@@ -140,7 +154,7 @@ impl Stack {
         state: StackState,
         noise: &mut Noise,
     ) -> StackOutput {
-        let StackState { own, source, source_mask, gaps, time: first } = state;
+        let StackState { own, source, source_mask, fan, gaps, time: first } = state;
         let [batch, time, width] = x.dims();
         let keys = first + time;
         let gaps = gaps.map(|(exists, padding)| match keys - exists.dims()[1].min(keys) {
@@ -167,7 +181,7 @@ impl Stack {
                 positions: &self.positions,
                 before: before.next(),
                 sight: sight.clone(),
-                source: source.get(depth).map(|source| (source, seen)),
+                source: source.get(depth).map(|source| (source, seen, fan)),
             };
             let output = layer.forward(x, around, noise);
             x = output.x;
@@ -179,7 +193,7 @@ impl Stack {
             Some(norm) => norm.forward(x),
             None => x,
         };
-        let state = StackState { own: after, source, source_mask, gaps, time: keys };
+        let state = StackState { own: after, source, source_mask, fan, gaps, time: keys };
         StackOutput { states, weights, cross_weights, state }
     }
 }

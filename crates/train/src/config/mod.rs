@@ -157,7 +157,9 @@ impl Config {
             other => Complaint::new("tokens.size", format!("is too small: {other}")),
         })?;
         self.train.check(&self.data)?;
-        self.search.check().map_err(|message| Complaint::new("search.max_length", message))?;
+        if let Some((key, message)) = self.search.problems().into_iter().next() {
+            return Err(Complaint::new(format!("search.{key}"), message));
+        }
         self.check_task()?;
         let model = ModelConfig {
             task: self.task,

@@ -13,6 +13,7 @@ pub(super) fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
             temperature: given.temperature,
             top_k: given.top_k.map(|most| most as usize),
             top_p: given.top_p,
+            ..search::Sampling::default()
         },
         seed: given.seed,
     });

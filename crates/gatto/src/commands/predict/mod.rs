@@ -10,6 +10,7 @@ use crate::lines::{Lines, write_output};
 use anyhow::{Result, bail, ensure};
 use gatto::Device;
 use gatto::model::{ModelError, Saved, Task};
+use gatto::search::beam_memory;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -58,6 +59,8 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     if let Some(length) = arguments.max_length {
         saved.search.max_length = length as usize;
     }
+    saved.search = arguments.search.over(&saved.search);
+    check_search(arguments, &saved)?;
     let lines = Lines::open(arguments.input.as_deref())?;
     let progress = progress(arguments);
     let (name, mut before) = (lines.name(), 0);
@@ -94,8 +97,37 @@ fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
         "--max-length is for models that write, and {model} is for `task = \"{}\"`",
         saved.task
     );
+    ensure!(
+        (!arguments.search.is_given() && arguments.n_best.is_none()) || saved.task == Task::Translate,
+        "--beam and the other flags of search are for translators, and {model} is for `task = \"{}\"`",
+        saved.task
+    );
     Ok(())
 }
+
+/// Refuses a search that makes no sense.
+fn check_search(arguments: &Predict, saved: &Saved) -> Result<()> {
+    if let Some((key, problem)) = saved.search.problems().into_iter().next() {
+        bail!("--{}: {problem}", key.replace('_', "-"));
+    }
+    let (beam, wanted) = (saved.search.beam, arguments.n_best.unwrap_or(1) as usize);
+    ensure!(
+        wanted <= beam,
+        "--n-best {wanted} needs a beam of as many hypotheses, and it is {beam}; write --beam {wanted}"
+    );
+    let needed = beam_memory(arguments.batch as usize, beam, saved.model.vocabularies().target, 0);
+    ensure!(
+        needed.bytes <= MOST_SCORES,
+        "--beam {beam} with --batch {} needs more memory than {} GiB for its scores alone: {}; take a smaller one",
+        arguments.batch,
+        MOST_SCORES >> 30,
+        needed.arithmetic
+    );
+    Ok(())
+}
+
+/// The most bytes of scores that one step may take.
+const MOST_SCORES: u64 = 4 << 30;
 
 /// Lines done so far, once it takes more than two seconds and output does not go to the terminal anyway.
 fn progress(arguments: &Predict) -> ProgressBar {

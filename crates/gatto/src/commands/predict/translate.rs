@@ -9,6 +9,9 @@ use gatto::model::{AttentionKind, Forced, ModelError, Prediction, Saved, Trace};
 /// The translation of each source.
 pub(super) fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
     let Read { saved, arguments, sources, .. } = *read;
+    if let Some(count) = arguments.n_best {
+        return best(read, count as usize);
+    }
     let predictions = saved.predict(sources, read.batch())?;
     let mut traces = looked(saved, sources, &predictions, arguments)?.into_iter();
     let share = arguments.links.link_share;
@@ -24,6 +27,30 @@ pub(super) fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
         _ => one_line(&prediction.text),
     };
     Ok(sources.iter().zip(&predictions).map(answer).collect())
+}
+
+/// The best outputs for each source, as lines in one text.
+fn best(read: &Read<'_>, count: usize) -> Result<Vec<String>, ModelError> {
+    let Read { saved, arguments, sources, before } = *read;
+    let found = saved.predict_best(sources, read.batch(), count)?;
+    let answer = |(line, (source, best)): (usize, (&String, &Vec<Prediction>))| match arguments.json {
+        true => {
+            let each = best.iter().map(|prediction| as_json(saved, source, prediction, None, 1.0));
+            serde_json::json!({ "source": source, "n_best": each.collect::<Vec<_>>() }).to_string()
+        }
+        false => {
+            let line = |prediction: &Prediction| {
+                format!(
+                    "{} ||| {} ||| {:.6}",
+                    before + line + 1,
+                    one_line(&prediction.text),
+                    prediction.score
+                )
+            };
+            best.iter().map(line).collect::<Vec<_>>().join("\n")
+        }
+    };
+    Ok(sources.iter().zip(&found).enumerate().map(answer).collect())
 }
 
 /// Where the model looked while it wrote, if someone wants to know and it looked anywhere.
@@ -85,6 +112,7 @@ fn as_json(
         "tokens": tokens,
         "log_probabilities": hypothesis.log_probabilities,
         "score": hypothesis.score(),
+        "normalised_score": prediction.score,
         "finished": hypothesis.finished,
     });
     if let Some(trace) = trace {
