@@ -74,7 +74,10 @@ fn json_has_all_there_is_to_know() {
     assert_eq!(lines[1]["source"], "\"\u{e9}\\");
     let mut keys: Vec<&String> = lines[0].as_object().expect("an object").keys().collect();
     keys.sort();
-    assert_eq!(keys, ["finished", "log_probabilities", "score", "source", "text", "tokens"]);
+    assert_eq!(
+        keys,
+        ["finished", "log_probabilities", "normalised_score", "score", "source", "text", "tokens"]
+    );
     let logs = numbers(&lines[0]["log_probabilities"]);
     assert!(logs.iter().all(|log| *log <= 1e-6));
     assert!((logs.iter().sum::<f64>() - lines[0]["score"].as_f64().expect("a number")).abs() < 1e-4);
@@ -82,6 +85,63 @@ fn json_has_all_there_is_to_know() {
     assert_eq!(logs.len(), tokens + usize::from(lines[0]["finished"] == true));
     let plain = written(run(&mut predict(&[]), Some(b"a b\n")));
     assert_eq!(plain.trim_end_matches('\n'), lines[0]["text"].as_str().expect("text"));
+}
+
+#[test]
+fn the_best_outputs_are_ranked_and_scoring_them_gives_their_scores() {
+    let lines = "a b c\nf e d c\nb\n";
+    let search = ["--beam", "4", "--normalise", "none"];
+    let found = written(run(predict(&search).args(["--n-best", "3"]), Some(lines.as_bytes())));
+    let found: Vec<Vec<&str>> = found.lines().map(|line| line.split(" ||| ").collect()).collect();
+    assert_eq!(
+        found.iter().map(|parts| parts[0]).collect::<Vec<_>>(),
+        ["1", "1", "1", "2", "2", "2", "3", "3", "3"]
+    );
+    let score = |parts: &[&str]| parts[2].parse::<f64>().expect("a number");
+    for best in found.chunks(3) {
+        assert!(score(&best[0]) >= score(&best[1]) && score(&best[1]) >= score(&best[2]));
+        assert!(best[0][1] != best[1][1] && best[1][1] != best[2][1] && best[0][1] != best[2][1]);
+    }
+    let first = written(run(&mut predict(&search), Some(lines.as_bytes())));
+    assert_eq!(first.lines().collect::<Vec<_>>(), [found[0][1], found[3][1], found[6][1]]);
+    assert_eq!(
+        written(run(&mut predict(&["--beam", "1"]), Some(lines.as_bytes()))),
+        written(run(&mut predict(&[]), Some(lines.as_bytes())))
+    );
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let (sources, targets) = (folder.path().join("source.txt"), folder.path().join("target.txt"));
+    let source = |parts: &Vec<&str>| lines.lines().nth(parts[0].parse::<usize>().expect("a line") - 1);
+    let text = |lines: Vec<&str>| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    fs::write(&sources, text(found.iter().filter_map(source).collect())).expect("written");
+    fs::write(&targets, text(found.iter().map(|parts| parts[1]).collect())).expect("written");
+    let scored = |more: &[&str]| {
+        let mut command = gatto(&["score"]);
+        command.arg(model()).arg("--source").arg(&sources).arg("--target").arg(&targets).args(more);
+        run(&mut command, None)
+    };
+    let scores = written(scored(&[]));
+    assert_eq!(scores.lines().collect::<Vec<_>>(), found.iter().map(|parts| parts[2]).collect::<Vec<_>>());
+    let json = json_lines(scored(&["--json"]));
+    assert_eq!(json.len(), 9);
+    assert_eq!(json[0]["target"], found[0][1]);
+    fs::write(&targets, "a\n").expect("written");
+    let said = refused(scored(&[]));
+    assert!(said.contains("source.txt has 9 lines") && said.contains("target.txt has 1"), "{said}");
+}
+
+#[test]
+fn a_search_that_makes_no_sense_is_refused() {
+    for (flags, expected) in [
+        (&["--beam", "0"][..], "--beam: must be from 1 to 1024"),
+        (&["--beam", "2", "--n-best", "3"], "write --beam 3"),
+        (&["--beam", "4", "--groups", "5"], "--groups: must be from 1 to the beam, which is 4"),
+        (&["--alpha", "11"], "--alpha: must be from 0 to 10"),
+        (&["--beam", "1024", "--batch", "65536"], "take a smaller one"),
+    ] {
+        let said = refused(run(&mut predict(flags), Some(b"a b\n")));
+        assert!(said.contains(expected), "{flags:?}: {said}");
+    }
 }
 
 #[test]
