@@ -129,46 +129,57 @@ impl WithSimd for Product<'_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let Panels { data, start, depth, columns, width } = self.panels;
-        // 24 sums in the 32 registers of AVX-512 and NEON, 12 in the 16 of AVX2.
-        let tile = if S::REGISTER_COUNT >= 32 { 8 } else { 4 };
         for (index, panel) in
             data[*start..][..columns.div_ceil(*width) * depth * width].chunks_exact(depth * width).enumerate()
         {
             let (panel, _) = S::as_simd_f32s(panel).0.as_chunks::<ACROSS>();
             let from = index * width;
             let count = (*width).min(columns - from);
-            let mut row = 0;
-            while row < self.to.rows {
-                let rows = tile.min(self.to.rows - row);
-                match rows {
-                    1 => self.tile::<S, 1>(simd, panel, row, from, count),
-                    2 => self.tile::<S, 2>(simd, panel, row, from, count),
-                    3 => self.tile::<S, 3>(simd, panel, row, from, count),
-                    4 => self.tile::<S, 4>(simd, panel, row, from, count),
-                    5 => self.tile::<S, 5>(simd, panel, row, from, count),
-                    6 => self.tile::<S, 6>(simd, panel, row, from, count),
-                    7 => self.tile::<S, 7>(simd, panel, row, from, count),
-                    _ => self.tile::<S, 8>(simd, panel, row, from, count),
-                }
-                row += rows;
-            }
+            let rows = self.to.rows;
+            in_tiles(simd, rows, &mut PanelTiles { product: &mut self, panel, from, count });
         }
     }
 }
 
-impl Product<'_, '_> {
-    /// `R` rows from `row` on times one panel, the `count` columns from `from` on.
+/// A product with one panel, of the `count` columns from `from` on.
+struct PanelTiles<'p, 'a, 'b, S: Simd> {
+    product: &'p mut Product<'a, 'b>,
+    panel: &'p [[S::f32s; ACROSS]],
+    from: usize,
+    count: usize,
+}
+
+impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
     #[inline(always)]
-    fn tile<S: Simd, const R: usize>(
-        &mut self,
-        simd: S,
-        panel: &[[S::f32s; ACROSS]],
-        row: usize,
-        from: usize,
-        count: usize,
-    ) {
-        let sums = sums::<S, R>(simd, &self.a, row, panel.len(), |k| &panel[k]);
-        store(simd, &mut self.to, (row, from, count), &sums, self.add);
+    fn tile<const R: usize>(&mut self, simd: S, row: usize) {
+        let Product { a, to, add, .. } = &mut *self.product;
+        let sums = sums::<S, R>(simd, a, row, self.panel.len(), |k| &self.panel[k]);
+        store(simd, to, (row, self.from, self.count), &sums, *add);
+    }
+}
+
+/// A product that is made some rows at a time.
+pub(crate) trait Tiles<S: Simd> {
+    /// `R` rows from `row` on.
+    fn tile<const R: usize>(&mut self, simd: S, row: usize);
+}
+
+/// All `rows`, as many at a time as there are registers for.
+#[inline(always)]
+pub(crate) fn in_tiles<S: Simd>(simd: S, rows: usize, product: &mut impl Tiles<S>) {
+    // 24 sums in the 32 registers of AVX-512 and NEON, 12 in the 16 of AVX2.
+    let most = if S::REGISTER_COUNT >= 32 { 8 } else { 4 };
+    for row in (0..rows).step_by(most) {
+        match most.min(rows - row) {
+            1 => product.tile::<1>(simd, row),
+            2 => product.tile::<2>(simd, row),
+            3 => product.tile::<3>(simd, row),
+            4 => product.tile::<4>(simd, row),
+            5 => product.tile::<5>(simd, row),
+            6 => product.tile::<6>(simd, row),
+            7 => product.tile::<7>(simd, row),
+            _ => product.tile::<8>(simd, row),
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::packed::{ACROSS, Panels, store, sums};
+use crate::packed::{ACROSS, Panels, Tiles, in_tiles, store, sums};
 use crate::product::{View, ViewMut};
 
 /// `to = a · b`, or `to += a · b`, on the calling thread. The rows of `a` lie in one piece.
@@ -75,23 +75,9 @@ impl WithSimd for Across<'_, '_> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let width = ACROSS * S::F32_LANES;
         let whole = self.to.columns / width * width;
-        let most = if S::REGISTER_COUNT >= 32 { 8 } else { 4 };
+        let rows = self.to.rows;
         for from in (0..whole).step_by(width) {
-            let mut row = 0;
-            while row < self.to.rows {
-                let rows = most.min(self.to.rows - row);
-                match rows {
-                    1 => self.tile::<S, 1>(simd, row, from),
-                    2 => self.tile::<S, 2>(simd, row, from),
-                    3 => self.tile::<S, 3>(simd, row, from),
-                    4 => self.tile::<S, 4>(simd, row, from),
-                    5 => self.tile::<S, 5>(simd, row, from),
-                    6 => self.tile::<S, 6>(simd, row, from),
-                    7 => self.tile::<S, 7>(simd, row, from),
-                    _ => self.tile::<S, 8>(simd, row, from),
-                }
-                row += rows;
-            }
+            in_tiles(simd, rows, &mut ColumnTiles { product: &mut self, from });
         }
         let rest = self.to.columns - whole;
         if rest > 0 {
@@ -103,15 +89,22 @@ impl WithSimd for Across<'_, '_> {
     }
 }
 
-impl Across<'_, '_> {
+/// A product with the columns from `from` on that the registers of a tile hold.
+struct ColumnTiles<'p, 'a, 'b> {
+    product: &'p mut Across<'a, 'b>,
+    from: usize,
+}
+
+impl<S: Simd> Tiles<S> for ColumnTiles<'_, '_, '_> {
     #[inline(always)]
-    fn tile<S: Simd, const R: usize>(&mut self, simd: S, row: usize, from: usize) {
-        let (b, width) = (self.b, ACROSS * S::F32_LANES);
-        let sums = sums::<S, R>(simd, &self.a, row, b.shape().0, |k| {
+    fn tile<const R: usize>(&mut self, simd: S, row: usize) {
+        let (from, width) = (self.from, ACROSS * S::F32_LANES);
+        let Across { a, b, to, add } = &mut *self.product;
+        let sums = sums::<S, R>(simd, a, row, b.shape().0, |k| {
             let (registers, _) = S::as_simd_f32s(&b.row(k)[from..from + width]).0.as_chunks::<ACROSS>();
             &registers[0]
         });
-        store(simd, &mut self.to, (row, from, width), &sums, self.add);
+        store(simd, to, (row, from, width), &sums, *add);
     }
 }
 
