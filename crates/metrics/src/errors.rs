@@ -12,9 +12,9 @@
 //! jiwer, not what a reader takes for one: ä may be one or two. White space within a line is characters too,
 //! that at its ends is not.
 
+use crate::category::CATEGORIES;
 use crate::distance::{Way, shortest};
 use crate::input::{InputError, by_line};
-use crate::punctuation::is_punctuation;
 use crate::symbols::Symbols;
 use crate::translation::References;
 use std::borrow::Cow;
@@ -109,7 +109,7 @@ impl ErrorRate {
             text = Cow::Owned(text.to_lowercase());
         }
         if self.strip_punctuation {
-            text = Cow::Owned(text.chars().filter(|c| !is_punctuation(*c)).collect());
+            text = Cow::Owned(text.chars().filter(|c| !CATEGORIES.punctuation.has(*c)).collect());
         }
         text
     }

@@ -2,6 +2,7 @@
 
 pub mod alignment;
 mod calibration;
+mod category;
 mod classification;
 mod distance;
 mod errors;
@@ -12,7 +13,6 @@ mod interval;
 mod perplexity;
 mod places;
 pub mod porter;
-mod punctuation;
 pub mod rank;
 mod rouge;
 mod spans;

@@ -2,12 +2,10 @@
 
 use super::TranslationError;
 use super::text::{is_space, joined};
-use regex_syntax::hir::{Class, HirKind};
+use crate::category::CATEGORIES;
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::LazyLock;
 
 /// How a line is parted into tokens.
 ///
@@ -193,56 +191,6 @@ fn is_chinese(character: char) -> bool {
         | '\u{fe10}'..='\u{fe1f}'
         | '\u{fe30}'..='\u{fe4f}'
         | '\u{ff00}'..='\u{ffef}')
-}
-
-/// The general categories of Unicode that `intl` asks for.
-struct Categories {
-    punctuation: Category,
-    symbol: Category,
-    number: Category,
-}
-
-static CATEGORIES: LazyLock<Categories> = LazyLock::new(|| Categories {
-    punctuation: Category::new(r"\p{P}"),
-    symbol: Category::new(r"\p{S}"),
-    number: Category::new(r"\p{N}"),
-});
-
-/// A set of characters: a table for ASCII, ranges in order for the rest.
-struct Category {
-    ascii: [bool; 128],
-    ranges: Vec<(char, char)>,
-}
-
-impl Category {
-    /// The characters of a class of regular expressions; none if it is not a class.
-    fn new(class: &str) -> Self {
-        let mut ranges = Vec::new();
-        if let Ok(parsed) = regex_syntax::parse(class)
-            && let HirKind::Class(Class::Unicode(class)) = parsed.kind()
-        {
-            ranges.extend(class.iter().map(|range| (range.start(), range.end())));
-        }
-        let mut category = Self { ascii: [false; 128], ranges };
-        category.ascii = std::array::from_fn(|code| category.finds(code as u8 as char));
-        category
-    }
-
-    fn has(&self, character: char) -> bool {
-        match self.ascii.get(character as usize) {
-            Some(has) => *has,
-            None => self.finds(character),
-        }
-    }
-
-    fn finds(&self, character: char) -> bool {
-        let beside = |&(start, end): &(char, char)| match (start > character, end < character) {
-            (true, _) => Ordering::Greater,
-            (_, true) => Ordering::Less,
-            _ => Ordering::Equal,
-        };
-        self.ranges.binary_search_by(beside).is_ok()
-    }
 }
 
 #[cfg(test)]
