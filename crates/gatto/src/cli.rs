@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gatto::inspect::heatmap::Head;
-use gatto::search::{Normalise, SearchConfig};
+use gatto::search::{Mean, Normalise, SearchConfig, Stop};
 use std::path::PathBuf;
 
 /// Encoder–decoder models: train, run, measure and look into them.
@@ -32,7 +32,7 @@ pub(crate) enum Command {
     /// A translator writes the translation of each line; a classifier its label; a labeller the labels of its
     /// words, which white space separates. A masked language model fills every gap, written [MASK], with one
     /// token, the most probable; a language model goes on where the line ends.
-    Predict(Predict),
+    Predict(Box<Predict>),
     /// Tell how probable given targets are
     ///
     /// For each line: log p of the target given its source, the sum over its tokens and the end.
@@ -137,12 +137,31 @@ pub(crate) struct Predict {
     /// Flags of search.
     #[command(flatten)]
     pub(crate) search: Search,
-    /// Write the N best outputs of each source, as `line ||| output ||| score`; needs a beam of as many at least
+    /// Write the N best outputs of each source, as `line ||| output ||| score`; needs a beam of as many at least.
+    /// With --sample, N samples of each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with = "alignment")]
     pub(crate) n_best: Option<u32>,
+    /// What is wanted of outputs.
+    #[command(flatten)]
+    pub(crate) constrain: Constrain,
+    /// Write the N most probable tokens at a place of each output, and how it would go on behind them, as
+    /// `line ||| token ||| probability ||| output`; the place is behind --prefix, or --at
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1024),
+        conflicts_with_all = ["alignment", "n_best", "must", "never", "constraints"]
+    )]
+    pub(crate) alternatives: Option<u32>,
+    /// The place of --alternatives: a token of the best output, counted from 1
+    #[arg(long, value_name = "PLACE", value_parser = clap::value_parser!(u32).range(1..), requires = "alternatives")]
+    pub(crate) at: Option<u32>,
     /// Flags of drawing.
     #[command(flatten)]
     pub(crate) sampling: Sampling,
+    /// Models that write together with the first.
+    #[command(flatten)]
+    pub(crate) together: Together,
     /// Write ` ||| ` behind each output, and which words belong together: `links` as i-j, source and target
     /// words counted from 0 (the Pharaoh format), or `soft`, for each target word the weights of all source
     /// words
@@ -167,7 +186,68 @@ pub(crate) struct Predict {
     pub(crate) compute: Compute,
 }
 
-/// How a translator searches, in place of what its configuration says.
+/// What is wanted of the outputs of a translator.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Constrain {
+    /// Every output begins with this
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prefix: Option<String>,
+    /// A phrase that must appear in every output; may be given more than once
+    #[arg(long, value_name = "PHRASE")]
+    pub(crate) must: Vec<String>,
+    /// A phrase that must not appear in any output; may be given more than once
+    #[arg(long, value_name = "PHRASE")]
+    pub(crate) never: Vec<String>,
+    /// What is wanted of each output, a line of JSON for each source:
+    /// {"prefix": "il", "must": ["gatto"], "never": ["tavola"]}, of which any key may be left out
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prefix", "must", "never"])]
+    pub(crate) constraints: Option<PathBuf>,
+}
+
+impl Constrain {
+    /// The flag that was given, if any.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--prefix", self.prefix.is_some()),
+            ("--must", !self.must.is_empty()),
+            ("--never", !self.never.is_empty()),
+            ("--constraints", self.constraints.is_some()),
+        ];
+        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+}
+
+/// Models that write together with the first.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Together {
+    /// Another run directory, with the same vocabulary, whose model writes together with the first: an ensemble;
+    /// may be given more than once
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) with: Vec<PathBuf>,
+    /// What they agree on: the mean of their probabilities, or of their log-probabilities
+    #[arg(long, value_name = "OF", value_enum, default_value_t = MeanOf::Probabilities, requires = "with")]
+    pub(crate) mean: MeanOf,
+}
+
+/// What models that write together agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeanOf {
+    /// One that knows is enough
+    Probabilities,
+    /// One that objects is enough
+    LogProbabilities,
+}
+
+impl From<MeanOf> for Mean {
+    fn from(of: MeanOf) -> Self {
+        match of {
+            MeanOf::Probabilities => Self::Probabilities,
+            MeanOf::LogProbabilities => Self::LogProbabilities,
+        }
+    }
+}
+
+/// How a model that writes searches, in place of what its configuration says.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Search {
     /// Follow the N best hypotheses at once; 1 is greedy search [default: what the model's configuration says]
@@ -185,22 +265,44 @@ pub(crate) struct Search {
     /// The fewest tokens to write before the end
     #[arg(long, value_name = "N")]
     pub(crate) min_length: Option<usize>,
+    /// The fewest tokens to write before the end, for each token of the source
+    #[arg(long, value_name = "R")]
+    pub(crate) min_ratio: Option<f64>,
+    /// The most tokens to write for each token of the source
+    #[arg(long, value_name = "R")]
+    pub(crate) max_ratio: Option<f64>,
+    /// When to stop: exact, when nothing better can come, or first, when as many outputs have ended as the beam
+    /// has places
+    #[arg(long, value_name = "WHEN", value_parser = stop)]
+    pub(crate) stop: Option<Stop>,
     /// No sequence of N tokens is written twice
     #[arg(long, value_name = "N")]
     pub(crate) no_repeat_ngram: Option<usize>,
     /// Share the beam among N groups that avoid each other's tokens
     #[arg(long, value_name = "N")]
     pub(crate) groups: Option<usize>,
+    /// What a token loses for every earlier group that has chosen it at the same step
+    #[arg(long, value_name = "D")]
+    pub(crate) diversity: Option<f64>,
 }
 
 impl Search {
     /// Whether any flag was given.
     pub(crate) fn is_given(&self) -> bool {
         let numbers = [self.beam, self.min_length, self.no_repeat_ngram, self.groups];
+        let shares = [self.alpha, self.diversity];
         numbers.iter().any(Option::is_some)
+            || shares.iter().any(Option::is_some)
             || self.normalise.is_some()
-            || self.alpha.is_some()
-            || self.coverage.is_some()
+            || self.stop.is_some()
+            || self.of_sources().is_some()
+    }
+
+    /// A flag that was given and makes sense only where there is a source.
+    pub(crate) fn of_sources(&self) -> Option<&'static str> {
+        let flags =
+            [("--coverage", self.coverage), ("--min-ratio", self.min_ratio), ("--max-ratio", self.max_ratio)];
+        flags.into_iter().find_map(|(flag, given)| given.map(|_| flag))
     }
 
     /// The search with what was given.
@@ -211,6 +313,10 @@ impl Search {
             alpha: self.alpha.unwrap_or(search.alpha),
             coverage: self.coverage.unwrap_or(search.coverage),
             min_length: self.min_length.unwrap_or(search.min_length),
+            min_ratio: self.min_ratio.or(search.min_ratio),
+            max_ratio: self.max_ratio.or(search.max_ratio),
+            stop: self.stop.unwrap_or(search.stop),
+            diversity: self.diversity.unwrap_or(search.diversity),
             no_repeat_ngram: self.no_repeat_ngram.unwrap_or(search.no_repeat_ngram),
             groups: self.groups.unwrap_or(search.groups),
             ..search.clone()
@@ -224,6 +330,14 @@ fn normalise(text: &str) -> Result<Normalise, String> {
         "power" => Ok(Normalise::Power),
         "wu" => Ok(Normalise::Wu),
         _ => Err("write none, power or wu".to_owned()),
+    }
+}
+
+fn stop(text: &str) -> Result<Stop, String> {
+    match text {
+        "exact" => Ok(Stop::Exact),
+        "first" => Ok(Stop::First),
+        _ => Err("write exact or first".to_owned()),
     }
 }
 
@@ -241,6 +355,9 @@ pub(crate) struct Score {
     /// Pairs to compute together
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) batch: u32,
+    /// Models that tell it together with the first.
+    #[command(flatten)]
+    pub(crate) together: Together,
     /// Write one JSON object per pair: source, target, tokens, their log-probabilities and the sum
     #[arg(long)]
     pub(crate) json: bool,
@@ -249,10 +366,10 @@ pub(crate) struct Score {
     pub(crate) compute: Compute,
 }
 
-/// How a language model draws.
+/// How a model that writes draws.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Sampling {
-    /// Let a language model draw every token, in place of the most probable one
+    /// Draw every token by its probability, in place of a search for the most probable output
     #[arg(long)]
     pub(crate) sample: bool,
     /// Below 1, probable tokens are drawn more often than the model thinks; above 1, less often
@@ -264,6 +381,9 @@ pub(crate) struct Sampling {
     /// Draw from the fewest tokens that have this share of the probability
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = top_share, requires = "sample")]
     pub(crate) top_p: f64,
+    /// Draw from the tokens that have at least this share of the probability of the most probable one
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = least_share, requires = "sample")]
+    pub(crate) min_p: f64,
     /// Where the draws come from; what a line becomes depends on this, on its number and on the model alone
     #[arg(long, value_name = "N", default_value_t = 1, requires = "sample")]
     pub(crate) seed: u64,
@@ -280,6 +400,13 @@ fn top_share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err("write a number above 0 and up to 1".to_owned()),
+    }
+}
+
+fn least_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("write a number from 0 to 1".to_owned()),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::saved::{BATCH_TOKENS, LONGEST_SOURCE, Saved};
 use crate::stepping::Stepping;
 use gatto_data::random::mixed;
 use gatto_data::{Limits, evaluation_batches, in_input_order};
-use gatto_search::{Continuation, Hypothesis, Sampling, greedy_from, sample};
+use gatto_search::{Beam, Continuation, Hypothesis, Sampling, Wanted, beam_search, samples};
 
 /// Draws in place of the most probable token.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,19 +28,22 @@ pub struct Continued {
     pub prompt_log_probabilities: Vec<f32>,
     /// What was written.
     pub hypothesis: Hypothesis,
+    /// What it was ranked by: log p of text and continuation, normalised as the search says.
+    pub score: f64,
 }
 
 impl Saved {
-    /// Continues each text, in order; `first` is the number of the first of them in the whole input. At
-    /// most `batch` are computed together, and which ones changes nothing. Without `drawing` the most
-    /// probable token is written.
+    /// Continues each text, in order, in `count` ways or as many as are found; `first` is the number of the first
+    /// text in the whole input. At most `batch` are computed together, and which ones changes nothing. Without
+    /// `drawing` they are the best that the search of the configuration finds.
     pub fn continued<S: AsRef<str>>(
         &self,
         texts: &[S],
         first: u64,
         drawing: Option<&Drawing>,
+        count: usize,
         batch: usize,
-    ) -> Result<Vec<Continued>, ModelError> {
+    ) -> Result<Vec<Vec<Continued>>, ModelError> {
         self.require(Task::LanguageModel)?;
         let room = self.plan.most_target().unwrap_or(usize::MAX);
         let mut rows = Vec::with_capacity(texts.len());
@@ -63,26 +66,54 @@ impl Saved {
                 prompts.iter().map(|prompt| self.search.max_length.min(room - prompt.len())).collect();
             let model = Stepping::new(&self.model, None, prompts.len());
             let written = match drawing {
-                None => greedy_from(&model, &prompts, &limits),
+                None => self.searched_behind(&model, prompts, &limits, count),
                 Some(Drawing { sampling, seed }) => {
-                    let keys: Vec<u64> =
-                        batch.indices.iter().map(|&index| mixed(*seed, first + index)).collect();
-                    let number = |row: usize, place: usize| unit(mixed(keys[row], place as u64));
-                    sample(&model, &prompts, &limits, sampling, number)
+                    let number = |row: usize, sample: usize, place: usize| {
+                        number_of(*seed, first + batch.indices[row], sample, place)
+                    };
+                    let drawn = samples(&model, &prompts, &limits, count, sampling, number);
+                    let scored = |written: Continuation| {
+                        let score = written.prompt.iter().chain(&written.hypothesis.log_probabilities);
+                        let score = score.map(|&log| f64::from(log)).sum();
+                        (written, score)
+                    };
+                    drawn.into_iter().map(|each| each.into_iter().map(scored).collect()).collect()
                 }
             };
             found.extend(batch.indices.into_iter().zip(written));
         }
-        let whole = |(number, written): (usize, Continuation)| {
+        let whole = |number: usize, (written, score): (Continuation, f64)| {
             let (text, prompt) = (texts[number].as_ref(), &rows[number].1);
             Continued {
                 text: self.joined(text, prompt, &written.hypothesis.tokens),
                 prompt: prompt.clone(),
                 prompt_log_probabilities: written.prompt,
                 hypothesis: written.hypothesis,
+                score,
             }
         };
-        Ok(in_input_order(found).into_iter().enumerate().map(whole).collect())
+        let all = |(number, written): (usize, Vec<_>)| {
+            written.into_iter().map(|written| whole(number, written)).collect()
+        };
+        Ok(in_input_order(found).into_iter().enumerate().map(all).collect())
+    }
+
+    /// The best continuations of each prompt, with their normalised scores.
+    fn searched_behind(
+        &self,
+        model: &Stepping<'_>,
+        prompts: Vec<Vec<u32>>,
+        limits: &[usize],
+        count: usize,
+    ) -> Vec<Vec<(Continuation, f64)>> {
+        let wanted = |(prefix, &max_length): (Vec<u32>, &usize)| {
+            let min_length = self.search.min_length.min(max_length.saturating_sub(1));
+            Wanted { prefix, min_length, max_length, ..Wanted::default() }
+        };
+        let wanted: Vec<Wanted> = prompts.into_iter().zip(limits).map(wanted).collect();
+        let beam = Beam { n_best: count.clamp(1, self.search.beam), ..self.search.settings() };
+        let found = beam_search(model, &wanted, &beam).into_iter();
+        found.map(|found| found.best.into_iter().map(|best| (best.written, best.score)).collect()).collect()
     }
 
     /// A text as it was given, and behind it the text of more tokens.
@@ -96,7 +127,9 @@ impl Saved {
     }
 }
 
-/// A number from 0 to below 1.
-fn unit(random: u64) -> f64 {
-    (random >> 11) as f64 / (1u64 << 53) as f64
+/// The number from 0 to below 1 that draws the token at a place of a sample of a line. Sample k of a seed is
+/// the first of the k-th seed behind it.
+pub(crate) fn number_of(seed: u64, line: u64, sample: usize, place: usize) -> f64 {
+    let key = mixed(seed.wrapping_add(sample as u64), line);
+    (mixed(key, place as u64) >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -86,6 +86,34 @@ pub enum ModelError {
         /// The most tokens.
         limit: usize,
     },
+    /// What is wanted of an output cannot be had.
+    #[error("source {}: {problem}", index + 1)]
+    Constraints {
+        /// Which of the sources, from 0.
+        index: usize,
+        /// What is wrong.
+        problem: crate::ConstraintProblem,
+    },
+    /// Models that are to write together have other tokens.
+    #[error(
+        "model {model} of those that write together has other tokens: its {side} token {id} is `{theirs}`, and that \
+         of the first is `{ours}`; train them with one vocabulary (`tokens.from`)"
+    )]
+    OtherTokens {
+        /// Which of the models, from 1.
+        model: usize,
+        /// Whether it is of the source or of the target.
+        side: &'static str,
+        /// The first token that differs.
+        id: u32,
+        /// What it is in the first model.
+        ours: String,
+        /// What it is in the other.
+        theirs: String,
+    },
+    /// Models cannot write together.
+    #[error(transparent)]
+    Ensemble(#[from] gatto_search::EnsembleError),
     /// A file cannot be read.
     #[error("{}: cannot be read: {error}", path.display())]
     Unreadable {

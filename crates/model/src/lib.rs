@@ -12,6 +12,7 @@
 mod assembly;
 mod bridge;
 pub mod config;
+mod constraints;
 mod continuing;
 mod decoder;
 mod encoder;
@@ -24,6 +25,7 @@ mod output;
 mod saved;
 mod stepping;
 mod telling;
+mod together;
 mod trace;
 pub mod weights;
 mod writing;
@@ -31,6 +33,7 @@ mod writing;
 pub use config::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
 };
+pub use constraints::{ConstraintProblem, Constraints, Request};
 pub use continuing::{Continued, Drawing};
 pub use decoder::{Alignment, State};
 pub use error::ModelError;
@@ -41,5 +44,6 @@ pub use model::{Forward, Model, Vocabularies};
 pub use saved::{CONFIG, Saved, WEIGHTS};
 pub use stepping::{Stepped, Stepping};
 pub use telling::{Classified, Labelled};
+pub use together::{Other, Writers};
 pub use trace::{Attention, AttentionKind, Forced, MOST_SCORES, Matrix, Piece, Trace, log_probabilities};
 pub use writing::{Prediction, write};

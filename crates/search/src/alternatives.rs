@@ -42,11 +42,7 @@ pub fn alternatives<S: Step>(
     let searched = beam_search(&repeated, &wanted, beam).into_iter().map(|found| found.best);
     let mut continued = wanted.into_iter().zip(searched).map(|(Wanted { prefix, .. }, best)| {
         let written = best.into_iter().next().map(|ranked| ranked.written).unwrap_or_default();
-        Hypothesis {
-            tokens: [prefix, written.hypothesis.tokens].concat(),
-            log_probabilities: [written.prompt, written.hypothesis.log_probabilities].concat(),
-            finished: written.hypothesis.finished,
-        }
+        written.whole(&prefix)
     });
     let ended = |score: f32| Hypothesis {
         tokens: before.to_vec(),

@@ -17,6 +17,8 @@ pub struct SearchConfig {
     pub coverage: f64,
     /// The fewest tokens before the end.
     pub min_length: usize,
+    /// The fewest tokens before the end for each token of the source, if there is such a limit.
+    pub min_ratio: Option<f64>,
     /// The most tokens that are written for one source.
     pub max_length: usize,
     /// The most tokens that are written for each token of the source, if there is such a limit.
@@ -52,6 +54,7 @@ impl Default for SearchConfig {
             alpha: 0.6,
             coverage: 0.0,
             min_length: 0,
+            min_ratio: None,
             max_length: 200,
             max_ratio: None,
             stop: Stop::Exact,
@@ -93,6 +96,11 @@ impl SearchConfig {
             &format!("must be below max_length, which is {}, so that the end has a place", self.max_length),
         );
         require(
+            self.min_ratio.is_none_or(|ratio| (0.0..=1000.0).contains(&ratio)),
+            "min_ratio",
+            "must be from 0 to 1000; write 0.5, for instance, or leave it out for no such limit",
+        );
+        require(
             self.max_ratio.is_none_or(|ratio| ratio > 0.0 && ratio <= 1000.0),
             "max_ratio",
             "must be above 0 and at most 1000; write 3, for instance, or leave it out for no such limit",
@@ -113,6 +121,16 @@ impl SearchConfig {
             "must be from 0 to 100; write 3, for instance, or 0 for no such rule",
         );
         found
+    }
+
+    /// The key of a setting that makes sense only where there is a source, if one is set.
+    pub fn of_sources(&self) -> Option<&'static str> {
+        let set = [
+            ("coverage", self.coverage > 0.0),
+            ("min_ratio", self.min_ratio.is_some()),
+            ("max_ratio", self.max_ratio.is_some()),
+        ];
+        set.into_iter().find_map(|(key, set)| set.then_some(key))
     }
 
     /// The search that the table describes, for one sequence per sentence and without a trace.
@@ -138,6 +156,13 @@ impl SearchConfig {
         let by_ratio = self.max_ratio.map_or(usize::MAX, |ratio| (ratio * source as f64).ceil() as usize);
         self.max_length.min(by_ratio.max(1))
     }
+
+    /// The fewest tokens before the end for a source of this many: `min_length`, or what `min_ratio` makes of
+    /// it; always one less than the most.
+    pub fn shortest(&self, source: usize) -> usize {
+        let by_ratio = self.min_ratio.map_or(0, |ratio| (ratio * source as f64).floor() as usize);
+        self.min_length.max(by_ratio).min(self.longest(source) - 1)
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +181,8 @@ mod tests {
         let beam = config.settings();
         assert_eq!((beam.size, beam.normalisation, beam.stop), (5, Normalisation::Power(0.7), Stop::First));
         assert_eq!([0, 1, 3, 1000].map(|source| config.longest(source)), [1, 2, 5, 200]);
+        let config = SearchConfig { min_length: 2, min_ratio: Some(0.5), ..config };
+        assert_eq!([0, 1, 3, 7, 1000].map(|source| config.shortest(source)), [0, 1, 2, 3, 199]);
         let written = toml::to_string(&config).expect("text");
         assert_eq!(toml::from_str::<SearchConfig>(&written).expect("what was written"), config);
         assert_eq!(toml::from_str::<SearchConfig>("").expect("nothing"), SearchConfig::default());
@@ -177,7 +204,7 @@ mod tests {
         assert_eq!(keys("alpha = nan\ncoverage = inf\ndiversity = -1.0"), ["alpha", "coverage", "diversity"]);
         assert_eq!(keys("max_length = 0"), ["max_length", "min_length"]);
         assert_eq!(keys("min_length = 200"), ["min_length"]);
-        assert_eq!(keys("max_ratio = 0.0"), ["max_ratio"]);
+        assert_eq!(keys("max_ratio = 0.0\nmin_ratio = -1.0"), ["min_ratio", "max_ratio"]);
         assert_eq!(keys("beam = 4\ngroups = 5"), ["groups"]);
         assert_eq!(keys("groups = 0\nno_repeat_ngram = 101"), ["groups", "no_repeat_ngram"]);
     }

@@ -12,6 +12,18 @@ pub struct Continuation {
     pub hypothesis: Hypothesis,
 }
 
+impl Continuation {
+    /// The prompt, which had these tokens, and what stands behind it as one sequence.
+    pub fn whole(self, prompt: &[u32]) -> Hypothesis {
+        let Hypothesis { tokens, log_probabilities, finished } = self.hypothesis;
+        Hypothesis {
+            tokens: [prompt, &tokens].concat(),
+            log_probabilities: [self.prompt, log_probabilities].concat(),
+            finished,
+        }
+    }
+}
+
 /// Writes one sequence per row: the tokens of `prompts[i]`, and behind them at most `limits[i]` more,
 /// each of which `choose` takes by the row, its place behind the prompt and the scores of all tokens.
 /// Rows that have ended leave the batch.

@@ -17,7 +17,7 @@ mod score;
 mod step;
 
 pub use alternatives::{Alternative, alternatives};
-pub use beam::{Beam, Considered, Fate, Found, Normalisation, Ranked, Stop, Wanted, beam_search};
+pub use beam::{Beam, Considered, Fate, Found, Normalisation, Ranked, Required, Stop, Wanted, beam_search};
 pub use config::{Normalise, SearchConfig};
 pub use continuing::{Continuation, continued};
 pub use ensemble::{Ensemble, EnsembleError, EnsembleState, Mean};

@@ -14,7 +14,7 @@ mod score;
 mod sources;
 mod train;
 
-use crate::cli::{Command, Compute};
+use crate::cli::{Command, Compute, Together};
 use anyhow::{Context, Result};
 use gatto::Device;
 use gatto::model::Saved;
@@ -30,7 +30,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
         Command::Demo(arguments) => demo::run(arguments),
         Command::New(arguments) => new::run(arguments),
         Command::Train(arguments) => train::run(arguments),
-        Command::Predict(arguments) => predict::run(arguments),
+        Command::Predict(arguments) => predict::run(*arguments),
         Command::Score(arguments) => score::run(arguments),
         Command::Evaluate(arguments) => evaluate::run(arguments),
         Command::Metric(arguments) => metric::run(arguments),
@@ -75,6 +75,11 @@ fn predict_all(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<Stri
     }
     bar.finish_and_clear();
     Ok(outputs)
+}
+
+/// The models that write together with another.
+fn others(given: &Together, device: &Device) -> Result<Vec<Saved>> {
+    given.with.iter().map(|path| Ok(Saved::load(path, device)?)).collect()
 }
 
 /// A flag that Ctrl-C sets; pressed again, it ends the process at once.

@@ -5,7 +5,7 @@ use crate::cli::Score;
 use crate::lines::{Lines, write_output};
 use anyhow::{Result, ensure};
 use gatto::Device;
-use gatto::model::Saved;
+use gatto::model::{Saved, Writers};
 use gatto::search::Hypothesis;
 
 pub(crate) fn run(arguments: Score) -> Result<()> {
@@ -14,6 +14,9 @@ pub(crate) fn run(arguments: Score) -> Result<()> {
 
 fn score(arguments: &Score, device: &Device) -> Result<()> {
     let saved = Saved::load(&arguments.model, device)?;
+    let others = super::others(&arguments.together, device)?;
+    let models = std::iter::once(&saved).chain(&others).collect();
+    let writers = Writers::together(models, arguments.together.mean.into())?;
     let (sources, targets) = (lines(&arguments.source)?, lines(&arguments.target)?);
     ensure!(
         sources.len() == targets.len(),
@@ -29,7 +32,7 @@ fn score(arguments: &Score, device: &Device) -> Result<()> {
         for (number, (sources, targets)) in sources.chunks(at_once).zip(targets.chunks(at_once)).enumerate() {
             let place =
                 |index| format!("{}, line {}", arguments.source.display(), number * at_once + index + 1);
-            let found = saved.score(sources, targets, arguments.batch as usize);
+            let found = writers.score(sources, targets, arguments.batch as usize);
             let found = found.map_err(|error| too_long(error, place))?;
             for ((source, target), found) in sources.iter().zip(targets).zip(&found) {
                 match arguments.json {

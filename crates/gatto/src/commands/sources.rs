@@ -20,6 +20,7 @@ pub(super) fn too_long(error: ModelError, place: impl Fn(usize) -> String) -> an
              train with more",
             place(index)
         ),
+        ModelError::Constraints { index, problem } => anyhow!("{}: {problem}", place(index)),
         other => other.into(),
     }
 }

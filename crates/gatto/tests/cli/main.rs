@@ -11,6 +11,7 @@ mod models;
 mod predict;
 mod tasks;
 mod usage;
+mod wishes;
 
 use serde_json::Value;
 use std::fs;

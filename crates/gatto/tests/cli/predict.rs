@@ -137,7 +137,7 @@ fn a_search_that_makes_no_sense_is_refused() {
         (&["--beam", "2", "--n-best", "3"], "write --beam 3"),
         (&["--beam", "4", "--groups", "5"], "--groups: must be from 1 to the beam, which is 4"),
         (&["--alpha", "11"], "--alpha: must be from 0 to 10"),
-        (&["--beam", "1024", "--batch", "65536"], "take a smaller one"),
+        (&["--beam", "1024", "--batch", "65536"], "take a smaller beam or batch"),
     ] {
         let said = refused(run(&mut predict(flags), Some(b"a b\n")));
         assert!(said.contains(expected), "{flags:?}: {said}");

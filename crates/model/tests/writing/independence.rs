@@ -2,65 +2,9 @@
 //! which stand beside it, or on the number of threads. Not nearly: every bit. And what search says of its
 //! output is what scoring that output says.
 
-use burn::tensor::Device;
-use gatto_data::tokens::{Kind, Recipe, Tokenizer, TokenizerPair};
-use gatto_model::config::{RecurrentDecoderConfig, RecurrentEncoderConfig, TransformerConfig};
-use gatto_model::{
-    AttentionConfig, DecoderConfig, EncoderConfig, Model, ModelConfig, Prediction, Saved, SharingConfig,
-    Task, Vocabularies,
-};
-use gatto_nn::attention::ScoreKind;
-use gatto_search::SearchConfig;
-
-const SENTENCES: usize = 1000;
-
-fn word(number: u64) -> String {
-    format!("w{number}")
-}
-
-/// Sentences of 1 to 12 words.
-fn sentences() -> Vec<String> {
-    let mut seed = 7u64;
-    let mut next = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        word((seed >> 33) % 190)
-    };
-    let sentence = |number: usize| (0..1 + number * 7 % 12).map(|_| next()).collect::<Vec<_>>().join(" ");
-    (0..SENTENCES).map(sentence).collect()
-}
-
-fn saved(config: ModelConfig) -> Saved {
-    let plan = config.plan(true).expect("a plan");
-    let recipe = Recipe { kind: Kind::Word, ..Default::default() };
-    let tokens =
-        TokenizerPair::together(Tokenizer::train(&recipe, (0..190).map(word)).expect("a vocabulary"));
-    let model = Model::new(&plan, Vocabularies::of(&tokens), 5, &Device::flex());
-    Saved { task: config.task, plan, model, tokens, labels: None, search: SearchConfig::default() }
-}
-
-fn models() -> Vec<(String, Saved)> {
-    let settings = TransformerConfig { width: 64, heads: 4, layers: 2, ..Default::default() };
-    let transformer = ModelConfig {
-        encoder: Some(EncoderConfig::Transformer(settings.clone())),
-        decoder: Some(DecoderConfig::Transformer(settings)),
-        ..ModelConfig::new(Task::Translate)
-    };
-    let recurrent = |score| {
-        let reading = RecurrentEncoderConfig { width: 40, bidirectional: true, ..Default::default() };
-        let writing =
-            RecurrentDecoderConfig { width: 70, embedding: Some(48), output: Some(48), ..Default::default() };
-        ModelConfig {
-            encoder: Some(EncoderConfig::Lstm(reading)),
-            decoder: Some(DecoderConfig::Lstm(writing)),
-            attention: Some(AttentionConfig { score, ..Default::default() }),
-            sharing: SharingConfig { output: true, ..Default::default() },
-            ..ModelConfig::new(Task::Translate)
-        }
-    };
-    let looking = [ScoreKind::Additive, ScoreKind::General];
-    let recurrent = looking.map(|score| (format!("recurrent, {score:?}"), saved(recurrent(score))));
-    recurrent.into_iter().chain([("transformer".to_owned(), saved(transformer))]).collect()
-}
+use crate::{SENTENCES, best, models, sentences};
+use gatto_model::{Drawing, Prediction, Request, Saved, Task, Writers};
+use gatto_search::{Sampling, SearchConfig};
 
 fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -81,7 +25,7 @@ fn neither_company_nor_threads_change_a_bit() {
                         let search = SearchConfig { beam, max_length: 8, ..SearchConfig::default() };
                         let saved =
                             Saved { task: Task::Translate, plan, model, tokens, labels: None, search };
-                        saved.predict_best(&sentences, batch, beam).expect("predictions")
+                        best(&saved, &sentences, batch, beam)
                     })
                 };
             let alone = written(1, 1, sentences.clone());
@@ -105,7 +49,7 @@ fn what_search_reports_is_what_scoring_gives() {
     let sentences: Vec<String> = sentences().into_iter().take(100).collect();
     for (name, mut saved) in models() {
         saved.search = SearchConfig { beam: 5, max_length: 8, ..SearchConfig::default() };
-        let found = saved.predict_best(&sentences, 16, 5).expect("predictions");
+        let found = best(&saved, &sentences, 16, 5);
         let mut checked = 0;
         for (source, best) in sentences.iter().zip(&found) {
             assert!(best.windows(2).all(|pair| pair[0].score >= pair[1].score), "{name}: sorted");
@@ -122,5 +66,38 @@ fn what_search_reports_is_what_scoring_gives() {
             }
         }
         assert!(checked > 100, "{name}: {checked} sequences were scored");
+    }
+}
+
+#[test]
+fn a_sample_depends_on_its_line_alone() {
+    let sentences: Vec<String> = sentences().into_iter().take(100).collect();
+    let requests: Vec<Request<'_>> = sentences.iter().map(|sentence| Request::free(sentence)).collect();
+    for (name, mut saved) in models() {
+        saved.search = SearchConfig { max_length: 8, ..SearchConfig::default() };
+        let writers = Writers::alone(&saved).expect("a translator");
+        let drawn = |range: std::ops::Range<usize>, seed, count, batch| {
+            let drawing = Drawing { sampling: Sampling::default(), seed };
+            writers
+                .drawn(&requests[range.clone()], range.start as u64, &drawing, count, batch)
+                .expect("samples")
+        };
+        let all = drawn(0..100, 3, 2, 1);
+        assert_eq!(drawn(0..100, 3, 2, 64), all, "{name}");
+        assert_eq!([drawn(0..37, 3, 2, 7), drawn(37..100, 3, 2, 7)].concat(), all, "{name}");
+        let first =
+            |all: &[Vec<Prediction>], n: usize| all.iter().map(|each| each[n].clone()).collect::<Vec<_>>();
+        assert_eq!(first(&drawn(0..100, 4, 1, 9), 0), first(&all, 1), "{name}: the next seed");
+        let differ = all.iter().filter(|each| each[0].text != each[1].text).count();
+        assert!(differ > 50, "{name}: {differ}");
+        for (request, each) in requests.iter().zip(&all).take(10) {
+            let scored = saved.score(&[request.source], &[&each[0].text], 1).expect("scores").remove(0);
+            if scored.tokens == each[0].hypothesis.tokens {
+                assert!(
+                    scored.log_probabilities.starts_with(&each[0].hypothesis.log_probabilities),
+                    "{name}"
+                );
+            }
+        }
     }
 }

@@ -26,7 +26,8 @@
 //!
 //! With several groups (Vijayakumar et al., 2018) the places are shared out among them. At each step the
 //! groups choose one after the other, and a token loses `diversity` for every time that the earlier groups
-//! have chosen it at this step. That decides what is chosen; scores remain the model's.
+//! have chosen it at this step. That decides what is chosen; scores remain the model's. Groups may follow the
+//! same hypothesis for a while, but what one of them has ended no other ends again.
 
 mod candidate;
 mod expansion;
@@ -109,9 +110,24 @@ pub struct Wanted {
     pub max_length: usize,
     /// Phrases that must appear, in the prefix or behind it. They outrank `no_repeat_ngram`, but are
     /// outranked by what is never written. If there is no room for all, the sequence has no end.
-    pub phrases: Vec<Vec<u32>>,
+    pub phrases: Vec<Required>,
     /// Tokens (as sequences of one) and sequences that are never written. The prefix is not looked at.
     pub never: Vec<Vec<u32>>,
+}
+
+/// A phrase that must appear.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Required {
+    /// Its tokens.
+    pub tokens: Vec<u32>,
+    /// The tokens that stand for it at the very beginning of a sequence, if they are others.
+    pub opening: Vec<u32>,
+}
+
+impl From<Vec<u32>> for Required {
+    fn from(tokens: Vec<u32>) -> Self {
+        Self { tokens, opening: Vec::new() }
+    }
 }
 
 /// What was found for one sentence.

@@ -1,5 +1,7 @@
 //! How hypotheses of different length are compared.
 
+use crate::Hypothesis;
+
 /// What log p of a sequence is divided by. n counts all of its tokens: the given ones, those that were
 /// chosen, and the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,6 +24,12 @@ impl Normalisation {
             Self::Power(alpha) => n.powf(alpha),
             Self::Wu(alpha) => ((5.0 + n) / 6.0).powf(alpha),
         }
+    }
+
+    /// The normalised log p of a sequence.
+    pub fn score(self, hypothesis: &Hypothesis) -> f64 {
+        let sum: f64 = hypothesis.log_probabilities.iter().map(|&log| f64::from(log)).sum();
+        sum / self.divisor(hypothesis.log_probabilities.len())
     }
 
     /// What no continuation of a sequence with log p = `sum` can exceed, if it ends with `shortest` to

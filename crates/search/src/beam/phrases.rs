@@ -7,6 +7,11 @@
 //! The fewest tokens still needed: some order of the missing phrases, each overlapping the one before as
 //! far as it can. Over all orders that is the shortest common superstring, computed once per sentence by
 //! dynamic programming over sets of phrases; beyond [`MOST_ORDERED`] phrases overlaps are not counted on.
+//!
+//! A phrase may have other tokens where it opens the sequence: "cat" with no space before it. Such an opening
+//! is not counted on to overlap with anything.
+
+use super::Required;
 
 /// The most phrases whose orders are all looked at: 2^10 sets.
 const MOST_ORDERED: usize = 10;
@@ -18,24 +23,35 @@ pub(super) struct Phrases {
     rest: Option<Vec<usize>>,
 }
 
-/// How far a hypothesis has come: for each phrase the tokens in place, all of them once it has appeared.
-pub(super) type Progress = Vec<usize>;
+/// How far a hypothesis has come.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Progress {
+    /// For each phrase the tokens in place, all of them once it has appeared.
+    places: Vec<usize>,
+    /// For each phrase the tokens of its opening that the hypothesis begins with.
+    opened: Vec<usize>,
+    /// How many tokens the hypothesis has.
+    length: usize,
+}
 
 struct Phrase {
     tokens: Vec<u32>,
+    /// The tokens that stand for it at the very beginning, where they are others; else empty.
+    opening: Vec<u32>,
     /// `shorter[i]`: the longest beginning of the phrase that its first i + 1 tokens end with, not all of them.
     shorter: Vec<usize>,
 }
 
 impl Phrases {
-    pub(super) fn new(given: &[Vec<u32>]) -> Self {
-        let mut longest_first: Vec<&Vec<u32>> = given.iter().filter(|phrase| !phrase.is_empty()).collect();
-        longest_first.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));
+    pub(super) fn new(given: &[Required]) -> Self {
+        let mut longest_first: Vec<&Required> = given.iter().filter(|one| !one.tokens.is_empty()).collect();
+        longest_first.sort_by_key(|one| std::cmp::Reverse(one.tokens.len()));
         let mut phrases: Vec<Phrase> = Vec::new();
-        for tokens in longest_first {
+        for required in longest_first {
+            let tokens = &required.tokens;
             let part_of = |other: &Phrase| other.tokens.windows(tokens.len()).any(|part| part == tokens);
             if !phrases.iter().any(part_of) {
-                phrases.push(Phrase::new(tokens));
+                phrases.push(Phrase::new(required));
             }
         }
         let rest = (phrases.len() <= MOST_ORDERED).then(|| rests(&phrases));
@@ -48,37 +64,65 @@ impl Phrases {
 
     /// How far an empty hypothesis has come.
     pub(super) fn start(&self) -> Progress {
-        vec![0; self.phrases.len()]
+        let none = vec![0; self.phrases.len()];
+        Progress { places: none.clone(), opened: none, length: 0 }
     }
 
     /// How far a hypothesis has come with one more token.
     pub(super) fn behind(&self, progress: &Progress, token: u32) -> Progress {
-        self.phrases.iter().zip(progress).map(|(phrase, &place)| phrase.behind(place, token)).collect()
+        let mut next = progress.clone();
+        next.length += 1;
+        let places = next.places.iter_mut().zip(&mut next.opened);
+        for (phrase, (place, opened)) in self.phrases.iter().zip(places) {
+            *place = phrase.behind(*place, token);
+            if *opened == progress.length && phrase.opening.get(*opened) == Some(&token) {
+                *opened += 1;
+                if *opened == phrase.opening.len() {
+                    *place = phrase.len();
+                }
+            }
+        }
+        next
     }
 
     /// The fewest tokens with which all phrases have appeared.
     pub(super) fn needed(&self, progress: &Progress) -> usize {
-        let missing = || (0..self.phrases.len()).filter(|&i| progress[i] < self.phrases[i].len());
+        let missing = || (0..self.phrases.len()).filter(|&i| progress.places[i] < self.phrases[i].len());
         let lengths: usize = missing().map(|i| self.phrases[i].len()).sum();
         let set: usize = if self.rest.is_some() { missing().map(|i| 1 << i).sum() } else { 0 };
+        let apart = |i: usize| lengths - self.phrases[i].len();
         let others = |i: usize| match &self.rest {
             Some(rest) => rest[(set & !(1 << i)) * self.phrases.len() + i],
-            None => lengths - self.phrases[i].len(),
+            None => apart(i),
         };
-        missing().map(|i| self.phrases[i].len() - progress[i] + others(i)).min().unwrap_or(0)
+        let inside = |i: usize| self.phrases[i].len() - progress.places[i] + others(i);
+        let opening = |i: usize| self.open_rest(progress, i).map(|rest| rest.len() + apart(i));
+        missing().map(|i| opening(i).unwrap_or(usize::MAX).min(inside(i))).min().unwrap_or(0)
     }
 
     /// The tokens that would bring a missing phrase forward.
     pub(super) fn next<'a>(&'a self, progress: &'a Progress) -> impl Iterator<Item = u32> + 'a {
-        self.phrases.iter().zip(progress).filter_map(|(phrase, &place)| phrase.tokens.get(place).copied())
+        let missing = (0..self.phrases.len()).filter(|&i| progress.places[i] < self.phrases[i].len());
+        missing.flat_map(|i| {
+            let opening = self.open_rest(progress, i).and_then(|rest| rest.first());
+            self.phrases[i].tokens.get(progress.places[i]).into_iter().chain(opening).copied()
+        })
+    }
+
+    /// What is left of the opening of a phrase, if the hypothesis can still have begun with it.
+    fn open_rest(&self, progress: &Progress, i: usize) -> Option<&[u32]> {
+        let opening = &self.phrases[i].opening;
+        let alive = !opening.is_empty() && progress.opened[i] == progress.length;
+        opening.get(progress.opened[i]..).filter(|_| alive)
     }
 }
 
 impl Phrase {
-    fn new(tokens: &[u32]) -> Self {
-        let mut phrase = Self { tokens: tokens.to_vec(), shorter: vec![0] };
+    fn new(required: &Required) -> Self {
+        let Required { tokens, opening } = required.clone();
+        let mut phrase = Self { tokens, opening, shorter: vec![0] };
         let mut place = 0;
-        for &token in tokens.iter().skip(1) {
+        for &token in required.tokens.iter().skip(1) {
             place = phrase.longer(place, token);
             phrase.shorter.push(place);
         }
@@ -135,6 +179,10 @@ mod tests {
         tokens.iter().fold(phrases.start(), |progress, &token| phrases.behind(&progress, token))
     }
 
+    fn required(phrases: &[Vec<u32>]) -> Vec<Required> {
+        phrases.iter().cloned().map(Required::from).collect()
+    }
+
     fn contains(tokens: &[u32], phrase: &[u32]) -> bool {
         phrase.is_empty() || tokens.windows(phrase.len()).any(|part| part == phrase)
     }
@@ -159,7 +207,7 @@ mod tests {
             given in prop::collection::vec(prop::collection::vec(0u32..3, 0..4), 0..4),
             mut tokens in prop::collection::vec(0u32..3, 0..6),
         ) {
-            let phrases = Phrases::new(&given);
+            let phrases = Phrases::new(&required(&given));
             let needed = phrases.needed(&progress(&phrases, &tokens));
             prop_assume!(needed < 8);
             prop_assert!(completes(&mut tokens, &given, needed));
@@ -169,19 +217,41 @@ mod tests {
 
     #[test]
     fn a_phrase_that_breaks_off_begins_again_where_it_can() {
-        let phrases = Phrases::new(&[vec![1, 1, 2]]);
-        assert_eq!(progress(&phrases, &[1, 1, 1]), [2]);
-        assert_eq!(progress(&phrases, &[1, 1, 3]), [0]);
-        assert_eq!(progress(&phrases, &[1, 1, 1, 2, 3, 3]), [3]);
+        let phrases = Phrases::new(&required(&[vec![1, 1, 2]]));
+        assert_eq!(progress(&phrases, &[1, 1, 1]).places, [2]);
+        assert_eq!(progress(&phrases, &[1, 1, 3]).places, [0]);
+        assert_eq!(progress(&phrases, &[1, 1, 1, 2, 3, 3]).places, [3]);
     }
 
     #[test]
     fn many_phrases_are_taken_one_by_one() {
         let given: Vec<Vec<u32>> = (0..20).map(|i| vec![i, i + 1]).collect();
-        let phrases = Phrases::new(&given);
+        let phrases = Phrases::new(&required(&given));
         assert_eq!(phrases.needed(&phrases.start()), 40);
         assert_eq!(phrases.needed(&progress(&phrases, &[0, 1])), 37);
-        let few = Phrases::new(&given[..4]);
+        let few = Phrases::new(&required(&given[..4]));
         assert_eq!(few.needed(&few.start()), 5);
+    }
+
+    #[test]
+    fn other_tokens_may_open_the_sequence() {
+        let phrases = Phrases::new(&[
+            Required { tokens: vec![5, 6], opening: vec![7, 6] },
+            Required { tokens: vec![8], opening: vec![9, 9] },
+        ]);
+        let needed = |tokens: &[u32]| phrases.needed(&progress(&phrases, tokens));
+        assert_eq!(needed(&[]), 3);
+        assert_eq!(needed(&[7]), 2, "one of the opening, and the other phrase");
+        assert_eq!(needed(&[7, 6]), 1);
+        assert_eq!(needed(&[7, 6, 8]), 0);
+        assert_eq!(needed(&[1, 7, 6]), 3, "an opening opens");
+        assert_eq!(needed(&[7, 1]), 3);
+        assert_eq!(needed(&[9]), 3, "one of the opening and two, or one and two");
+        assert_eq!(needed(&[9, 9]), 2);
+        assert_eq!(needed(&[8, 5, 6]), 0);
+        let next = |tokens: &[u32]| phrases.next(&progress(&phrases, tokens)).collect::<Vec<_>>();
+        assert_eq!(next(&[]), [5, 7, 8, 9]);
+        assert_eq!(next(&[7]), [5, 6, 8]);
+        assert_eq!(next(&[7, 6]), [8]);
     }
 }

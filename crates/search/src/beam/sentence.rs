@@ -168,9 +168,10 @@ impl<'a> Sentence<'a> {
     /// Every group chooses among all tokens.
     fn choose(&mut self, stepped: &Stepped<'_>) {
         let mut taken = Vec::new();
+        let mut ended: Vec<Vec<u32>> = Vec::new(); // by the groups before
         for group in 0..self.groups.len() {
             let parents = std::mem::take(&mut self.groups[group]);
-            let barred: Vec<Barred> = parents.iter().map(|open| self.barred(open)).collect();
+            let barred: Vec<Barred> = parents.iter().map(|open| self.barred(open, &ended)).collect();
             let expansion = Expansion {
                 parents: &parents,
                 barred: &barred,
@@ -192,6 +193,8 @@ impl<'a> Sentence<'a> {
                 self.keep(&parents[candidate.parent], group, candidate);
             }
             taken.extend(chosen.iter().map(|candidate| candidate.token));
+            let ends = chosen.iter().filter(|candidate| candidate.token == self.rules.end);
+            ended.extend(ends.map(|candidate| self.path(parents[candidate.parent].node).0));
             if chosen.is_empty() {
                 self.stuck.extend(parents);
             }
@@ -209,15 +212,18 @@ impl<'a> Sentence<'a> {
         self.reserve.map(|reserve| (self.longest() - self.length - 1).saturating_sub(reserve))
     }
 
-    fn barred(&self, open: &Open) -> Barred {
+    fn barred(&self, open: &Open, ended: &[Vec<u32>]) -> Barred {
         let mut barred = match self.rules.need_history() {
             true => self.rules.barred(&self.path(open.node).0),
             false => Barred::default(),
         };
         barred.end = if self.length < self.wanted.prefix.len().saturating_add(self.wanted.min_length) {
             Some(Fate::TooShort)
+        } else if open.needed > 0 {
+            Some(Fate::Phrases)
         } else {
-            (open.needed > 0).then_some(Fate::Phrases)
+            let again = !ended.is_empty() && ended.contains(&self.path(open.node).0);
+            again.then_some(Fate::Again)
         };
         barred
     }
@@ -275,7 +281,7 @@ impl<'a> Sentence<'a> {
 
     /// Puts an outcome in its place, behind those that are as good; none twice, and no more than are wanted.
     fn rank(&mut self, outcome: Outcome) {
-        // Within a group no two are alike.
+        // What has ended is never alike, and no two of a group are.
         if self.groups.len() > 1 && self.best.iter().any(|other| self.alike(other, &outcome)) {
             return;
         }

@@ -47,6 +47,8 @@ pub enum Fate {
     Repeated,
     /// It would end the sequence below the shortest length.
     TooShort,
+    /// It would end a sequence that another group has ended.
+    Again,
     /// Phrases that must appear had no room left, were missing at the end, or had their places kept for them.
     Phrases,
 }

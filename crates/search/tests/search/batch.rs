@@ -1,7 +1,9 @@
 //! Sentences side by side, and a beam of one.
 
 use crate::table::Table;
-use gatto_search::{Beam, Logits, Normalisation, Step, Stop, Wanted, beam_search, greedy, greedy_from};
+use gatto_search::{
+    Beam, Logits, Normalisation, Required, Step, Stop, Wanted, beam_search, greedy, greedy_from,
+};
 use proptest::prelude::*;
 use std::cell::RefCell;
 
@@ -28,7 +30,7 @@ fn wanted() -> impl Strategy<Value = Wanted> {
             prefix,
             min_length,
             max_length,
-            phrases,
+            phrases: phrases.into_iter().map(Required::from).collect(),
             never: vec![vec![3, 4]],
         },
     )

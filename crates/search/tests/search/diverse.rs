@@ -41,3 +41,27 @@ fn a_token_that_an_earlier_group_took_costs_more() {
     assert_ne!(other[0].1, other[1].1);
     assert_eq!(other.iter().map(|&(group, _)| group).collect::<Vec<_>>(), [0, 1]);
 }
+
+proptest! {
+    /// Groups that do not keep away from each other would all end the same sequence.
+    #[test]
+    fn what_one_group_has_ended_no_other_ends_again(seed: u64, groups in 2usize..4) {
+        let beam = Beam { size: 2 * groups, n_best: 2 * groups, groups, trace: Some(9), ..Beam::default() };
+        let wanted = [Wanted { max_length: 6, ..Wanted::default() }];
+        let found = beam_search(&Table::new(&[seed], 4), &wanted, &beam).remove(0);
+        let mut ended: Vec<Vec<u32>> = Vec::new();
+        for (step, seen) in found.trace.iter().enumerate() {
+            for (place, _) in seen.iter().enumerate().filter(|(_, seen)| matches!(seen.fate, Fate::Finished { .. })) {
+                let (mut at, mut tokens) = (Some(place), Vec::new());
+                for step in (0..=step).rev() {
+                    let considered = &found.trace[step][at.expect("a parent")];
+                    tokens.push(considered.token);
+                    at = considered.parent;
+                }
+                prop_assert!(!ended.contains(&tokens));
+                ended.push(tokens);
+            }
+        }
+        prop_assert!(ended.is_empty() || found.best.len() == ended.len().min(beam.n_best));
+    }
+}

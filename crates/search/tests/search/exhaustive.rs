@@ -1,7 +1,7 @@
 //! A beam as wide as the space finds what looking at every sequence finds.
 
 use crate::table::{Table, contains, whole};
-use gatto_search::{Beam, Normalisation, Stop, Wanted, beam_search, score};
+use gatto_search::{Beam, Normalisation, Required, Stop, Wanted, beam_search, score};
 use proptest::prelude::*;
 
 /// No space of these tests has more sequences.
@@ -30,8 +30,9 @@ fn wide(normalisation: Normalisation) -> Beam {
     Beam { size: ALL, n_best: 5, normalisation, ..Beam::default() }
 }
 
-fn phrases() -> impl Strategy<Value = Vec<Vec<u32>>> {
-    prop::collection::vec(prop::collection::vec(1u32..4, 1..3), 0..3)
+pub(crate) fn phrases() -> impl Strategy<Value = Vec<Required>> {
+    let phrase = prop::collection::vec(1u32..4, 1..3).prop_map(Required::from);
+    prop::collection::vec(phrase, 0..3)
 }
 
 proptest! {
@@ -90,7 +91,7 @@ proptest! {
         let beam = Beam { size, groups, diversity: 1.0, no_repeat_ngram, ..Beam::default() };
         let found = beam_search(&table, std::slice::from_ref(&wanted), &beam).remove(0).best;
         let tokens = &found[0].written.hypothesis.tokens;
-        let met = wanted.phrases.iter().all(|phrase| contains(tokens, phrase));
+        let met = wanted.phrases.iter().all(|phrase| contains(tokens, &phrase.tokens));
         // All that is possible within the limit, with an end or without one.
         let room = Wanted { max_length: max_length + 1, ..wanted.clone() };
         let plain = Beam::default();
@@ -161,8 +162,12 @@ fn a_sentence_that_cannot_end_gives_its_best_open_hypotheses() {
 fn phrases_outrank_the_rule_against_repetition() {
     // Behind the prefix "1 2 1" the pair "1 2" would be a repetition, but the phrase needs it now.
     let table = Table::new(&[11], 3);
-    let wanted =
-        [Wanted { prefix: vec![1, 2, 1], phrases: vec![vec![1, 2, 3]], max_length: 3, ..Wanted::default() }];
+    let wanted = [Wanted {
+        prefix: vec![1, 2, 1],
+        phrases: vec![vec![1, 2, 3].into()],
+        max_length: 3,
+        ..Wanted::default()
+    }];
     let beam = Beam { size: 2, no_repeat_ngram: 2, ..Beam::default() };
     let found = beam_search(&table, &wanted, &beam).remove(0).best;
     assert_eq!(found[0].written.hypothesis.tokens[..2], [2, 3]);
@@ -172,8 +177,32 @@ fn phrases_outrank_the_rule_against_repetition() {
 fn a_phrase_that_may_not_be_written_leaves_the_sentence_open() {
     let table = Table::new(&[3], 3);
     let wanted =
-        [Wanted { phrases: vec![vec![2]], never: vec![vec![2]], max_length: 4, ..Wanted::default() }];
+        [Wanted { phrases: vec![vec![2].into()], never: vec![vec![2]], max_length: 4, ..Wanted::default() }];
     let found = beam_search(&table, &wanted, &Beam { size: 3, ..Beam::default() }).remove(0).best;
     assert!(!found[0].written.hypothesis.finished);
     assert!(!found[0].written.hypothesis.tokens.contains(&2));
+}
+
+proptest! {
+    /// A phrase may have other tokens at the very beginning: either is found where it is the better one.
+    #[test]
+    fn a_phrase_appears_inside_or_opens_the_sequence(
+        seed: u64,
+        tokens in prop::collection::vec(1u32..4, 1..3),
+        opening in prop::collection::vec(1u32..4, 1..3),
+        max_length in 3usize..6,
+    ) {
+        let table = Table::new(&[seed], 3);
+        let beam = wide(Normalisation::None);
+        let best = |phrases: Vec<Required>, prefix: Vec<u32>| {
+            let max_length = max_length - prefix.len();
+            let wanted = Wanted { phrases, prefix: prefix.clone(), max_length, ..Wanted::default() };
+            let best = beam_search(&table, &[wanted], &beam).remove(0).best.remove(0);
+            (best.written.hypothesis.finished, best.score, best.written.whole(&prefix).tokens)
+        };
+        let either = best(vec![Required { tokens: tokens.clone(), opening: opening.clone() }], vec![]);
+        let (inside, opened) = (best(vec![tokens.into()], vec![]), best(vec![], opening));
+        let better = if opened.1 > inside.1 { opened } else { inside };
+        prop_assert_eq!(either, better);
+    }
 }

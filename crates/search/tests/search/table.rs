@@ -84,7 +84,7 @@ impl Table {
             }
             if token == END {
                 if length >= wanted.prefix.len() + wanted.min_length
-                    && wanted.phrases.iter().all(|phrase| contains(&sequence.tokens, phrase))
+                    && wanted.phrases.iter().all(|phrase| contains(&sequence.tokens, &phrase.tokens))
                     && !wanted.never.iter().any(|never| next.tokens.ends_with(never))
                 {
                     found.push(next);

@@ -71,7 +71,7 @@ proptest! {
         groups in 1usize..3,
         no_repeat_ngram in 0usize..3,
         prefix in prop::collection::vec(1u32..4, 0..3),
-        phrases in prop::collection::vec(prop::collection::vec(1u32..4, 1..3), 0..3),
+        phrases in crate::exhaustive::phrases(),
         min_length in 0usize..4,
         max_length in 0usize..7,
     ) {
@@ -114,7 +114,7 @@ fn every_fate_is_told() {
     assert!(usual.contains(&Fate::Finished { rank: Some(0) }) && usual.contains(&Fate::Dropped));
     assert!(of(Wanted { min_length: 2, ..plain.clone() }).contains(&Fate::TooShort));
     assert!(of(Wanted { prefix: vec![1], ..plain.clone() }).contains(&Fate::Given));
-    assert!(of(Wanted { phrases: vec![vec![3, 3]], ..plain.clone() }).contains(&Fate::Phrases));
+    assert!(of(Wanted { phrases: vec![vec![3, 3].into()], ..plain.clone() }).contains(&Fate::Phrases));
     assert!(
         of(Wanted { min_length: 9, max_length: 2, ..plain.clone() }).contains(&Fate::Unfinished { rank: 0 })
     );

@@ -22,6 +22,12 @@ impl Config {
                 return refuse("train.sampling", message);
             }
         }
+        if self.task == Task::LanguageModel
+            && let Some(key) = self.search.of_sources()
+        {
+            let message = "is for translators, as a language model reads no source; remove it";
+            return refuse(&format!("search.{key}"), message);
+        }
         if self.train.masking.is_some() && self.task != Task::MaskedLanguageModel {
             let message =
                 "is for `task = \"masked-language-model\"`, which finds hidden tokens again; remove it";

@@ -1,6 +1,6 @@
 //! How a model is trained.
 
-use super::{FILES, PAIR, and, check};
+use super::{FILES, LANGUAGE, PAIR, and, check};
 
 #[test]
 fn training_that_makes_no_sense_is_refused_where_it_stands() {
@@ -56,6 +56,11 @@ fn training_that_makes_no_sense_is_refused_where_it_stands() {
         (files("schedule = \"plateau\""), "7:1", "`train.schedule` needs validation figures"),
         (and(PAIR, "[search]\nmax_length = 0"), "9:1", "`search.max_length` must be from 1 to 100000"),
         (and(PAIR, "[search]\nmax_length = 100001"), "9:1", "`search.max_length` must be from 1 to 100000"),
+        (
+            and(LANGUAGE, "[search]\nbeam = 2\nmax_ratio = 2.0"),
+            "8:1",
+            "`search.max_ratio` is for translators",
+        ),
     ];
     for key in
         ["steps", "accumulate", "log_every", "validate_every", "valid_examples", "checkpoint_every", "keep"]

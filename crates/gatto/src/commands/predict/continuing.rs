@@ -1,28 +1,29 @@
 //! Texts and what a language model writes behind them.
 
 use super::{Read, one_line};
-use gatto::model::{Continued, Drawing, ModelError};
-use gatto::search;
+use gatto::model::{Continued, ModelError};
 use serde_json::json;
 
-/// Each text with its continuation.
+/// Each text with its continuation, or with its best ones as lines in one text.
 pub(super) fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
-    let given = &read.arguments.sampling;
-    let drawing = given.sample.then(|| Drawing {
-        sampling: search::Sampling {
-            temperature: given.temperature,
-            top_k: given.top_k.map(|most| most as usize),
-            top_p: given.top_p,
-            ..search::Sampling::default()
-        },
-        seed: given.seed,
-    });
-    let found = read.saved.continued(read.sources, read.before as u64, drawing.as_ref(), read.batch())?;
-    let answer = |(source, found): (&String, Continued)| match read.arguments.json {
-        true => as_json(read, source, &found).to_string(),
-        false => one_line(&found.text),
+    let drawing = read.drawing();
+    let first = read.before as u64;
+    let found = read.saved.continued(read.sources, first, drawing.as_ref(), read.count(), read.batch())?;
+    let answer = |(index, (source, best)): (usize, (&String, Vec<Continued>))| {
+        let each = best.iter();
+        match (read.arguments.json, read.arguments.n_best) {
+            (true, Some(_)) => {
+                let each: Vec<_> = each.map(|found| as_json(read, source, found)).collect();
+                json!({ "prompt": source, "n_best": each }).to_string()
+            }
+            (true, None) => each.map(|found| as_json(read, source, found).to_string()).collect(),
+            (false, Some(_)) => {
+                each.map(|found| read.ranked(index, &found.text, found.score)).collect::<Vec<_>>().join("\n")
+            }
+            (false, None) => each.map(|found| one_line(&found.text)).collect(),
+        }
     };
-    Ok(read.sources.iter().zip(found).map(answer).collect())
+    Ok(read.sources.iter().zip(found).enumerate().map(answer).collect())
 }
 
 fn as_json(read: &Read<'_>, source: &str, found: &Continued) -> serde_json::Value {
@@ -38,6 +39,7 @@ fn as_json(read: &Read<'_>, source: &str, found: &Continued) -> serde_json::Valu
         "tokens": shown(&hypothesis.tokens),
         "log_probabilities": hypothesis.log_probabilities,
         "score": hypothesis.score(),
+        "normalised_score": found.score,
         "finished": hypothesis.finished,
     })
 }

@@ -4,13 +4,14 @@ mod continuing;
 mod filling;
 mod labels;
 mod translate;
+mod wishes;
 
 use crate::cli::Predict;
 use crate::lines::{Lines, write_output};
 use anyhow::{Result, bail, ensure};
 use gatto::Device;
-use gatto::model::{ModelError, Saved, Task};
-use gatto::search::beam_memory;
+use gatto::model::{Drawing, ModelError, Saved, Task, Writers};
+use gatto::search::{self, beam_memory};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -35,32 +36,54 @@ impl Read<'_> {
     fn batch(&self) -> usize {
         self.arguments.batch as usize
     }
-}
 
-/// What is written for each line that was read.
-type Answers = fn(&Read<'_>) -> Result<Vec<String>, ModelError>;
+    /// How many outputs each line gets.
+    fn count(&self) -> usize {
+        self.arguments.n_best.unwrap_or(1) as usize
+    }
+
+    /// How tokens are drawn, if they are.
+    fn drawing(&self) -> Option<Drawing> {
+        let given = &self.arguments.sampling;
+        given.sample.then(|| Drawing {
+            sampling: search::Sampling {
+                temperature: given.temperature,
+                top_k: given.top_k.map(|most| most as usize),
+                top_p: given.top_p,
+                min_p: given.min_p,
+            },
+            seed: given.seed,
+        })
+    }
+
+    /// An output among the best of a line, which is the `index`-th of these: `line ||| output ||| score`.
+    fn ranked(&self, index: usize, text: &str, score: f64) -> String {
+        format!("{} ||| {} ||| {score:.6}", self.before + index + 1, one_line(text))
+    }
+}
 
 fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     let mut saved = Saved::load(&arguments.model, device)?;
-    let answers: Answers = match saved.task {
-        Task::Translate => translate::answers,
-        Task::LanguageModel => continuing::answers,
-        Task::MaskedLanguageModel => filling::answers,
-        Task::Classify => labels::of_texts,
-        Task::Label => labels::of_words,
-        Task::BidirectionalLanguageModel => bail!(
-            "{}: is a language model of both directions, which neither writes nor fills gaps; measure it with \
-             `gatto evaluate`\n  hint: let another model read its states, with [features.lstm] and [[init]] in a \
-             configuration",
-            arguments.model.display()
-        ),
-    };
+    ensure!(
+        saved.task != Task::BidirectionalLanguageModel,
+        "{}: is a language model of both directions, which neither writes nor fills gaps; measure it with \
+         `gatto evaluate`\n  hint: let another model read its states, with [features.lstm] and [[init]] in a \
+         configuration",
+        arguments.model.display()
+    );
     check_flags(arguments, &saved)?;
     if let Some(length) = arguments.max_length {
         saved.search.max_length = length as usize;
     }
     saved.search = arguments.search.over(&saved.search);
     check_search(arguments, &saved)?;
+    let others = super::others(&arguments.together, device)?;
+    let models = std::iter::once(&saved).chain(&others).collect();
+    let writers = match saved.task {
+        Task::Translate => Some(Writers::together(models, arguments.together.mean.into())?),
+        _ => None,
+    };
+    let mut wishes = wishes::Wishes::new(&arguments.constrain, &saved)?;
     let lines = Lines::open(arguments.input.as_deref())?;
     let progress = progress(arguments);
     let (name, mut before) = (lines.name(), 0);
@@ -69,7 +92,12 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
             let sources = sources?;
             let place = |index| format!("{name}, line {}", before + index + 1);
             let read = Read { saved: &saved, arguments, sources: &sources, before };
-            for answer in answers(&read).map_err(|error| super::sources::too_long(error, place))? {
+            let own = wishes.take(sources.len())?;
+            let answers = match &writers {
+                Some(writers) => translate::answers(&read, writers, &wishes.requests(&sources, &own)),
+                None => answers(&read),
+            };
+            for answer in answers.map_err(|error| super::sources::too_long(error, place))? {
                 writeln!(out, "{answer}")?;
             }
             out.flush()?;
@@ -77,8 +105,18 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
             progress.inc(sources.len() as u64);
         }
         progress.finish_and_clear();
-        Ok(())
+        wishes.end()
     })
+}
+
+/// What is written for each line by a model that is no translator.
+fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
+    match read.saved.task {
+        Task::LanguageModel => continuing::answers(read),
+        Task::Classify => labels::of_texts(read),
+        Task::Label => labels::of_words(read),
+        _ => filling::answers(read),
+    }
 }
 
 /// Refuses flags that are for other models.
@@ -87,47 +125,82 @@ fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
     if arguments.alignment.is_some() {
         super::sources::require_attention(saved, &arguments.model, false)?;
     }
+    let for_writers = [
+        ("--sample is", arguments.sampling.sample),
+        ("--max-length is", arguments.max_length.is_some()),
+        ("--n-best is", arguments.n_best.is_some()),
+        ("--beam and the other flags of search are", arguments.search.is_given()),
+    ];
+    if let Some((flags, _)) = for_writers.into_iter().find(|&(_, given)| given && !saved.task.writes()) {
+        bail!("{flags} for models that write, and {model} is for `task = \"{}\"`", saved.task);
+    }
+    let with = (!arguments.together.with.is_empty()).then_some("--with");
+    let alternatives = arguments.alternatives.map(|_| "--alternatives");
+    let for_translators = [arguments.search.of_sources(), arguments.constrain.given(), with, alternatives];
+    if let Some(flag) = for_translators.into_iter().flatten().next().filter(|_| saved.task != Task::Translate)
+    {
+        bail!("{flag} is for translators, and {model} is for `task = \"{}\"`", saved.task);
+    }
+    let sampled = arguments.sampling.sample;
+    let unheeded = [
+        ("--beam and the other flags of search", arguments.search.is_given()),
+        ("--must", !arguments.constrain.must.is_empty()),
+        ("--never", !arguments.constrain.never.is_empty()),
+        ("--constraints", arguments.constrain.constraints.is_some()),
+        ("--alternatives", arguments.alternatives.is_some()),
+    ];
+    if let Some((flags, _)) = unheeded.into_iter().find(|&(_, given)| given && sampled) {
+        bail!("{flags} and --sample do not go together: what is drawn is not searched for");
+    }
     ensure!(
-        !arguments.sampling.sample || saved.task == Task::LanguageModel,
-        "--sample is for language models, and {model} is for `task = \"{}\"`",
-        saved.task
-    );
-    ensure!(
-        arguments.max_length.is_none() || saved.task.writes(),
-        "--max-length is for models that write, and {model} is for `task = \"{}\"`",
-        saved.task
-    );
-    ensure!(
-        (!arguments.search.is_given() && arguments.n_best.is_none()) || saved.task == Task::Translate,
-        "--beam and the other flags of search are for translators, and {model} is for `task = \"{}\"`",
-        saved.task
+        arguments.alignment.is_none() || with.is_none(),
+        "--alignment and --with do not go together: every model looks elsewhere"
     );
     Ok(())
 }
 
-/// Refuses a search that makes no sense.
+/// Refuses a search that makes no sense, or that there is no memory for.
 fn check_search(arguments: &Predict, saved: &Saved) -> Result<()> {
     if let Some((key, problem)) = saved.search.problems().into_iter().next() {
         bail!("--{}: {problem}", key.replace('_', "-"));
     }
-    let (beam, wanted) = (saved.search.beam, arguments.n_best.unwrap_or(1) as usize);
+    let wanted = arguments.n_best.unwrap_or(1) as usize;
+    let beam = if arguments.sampling.sample { wanted } else { saved.search.beam };
     ensure!(
         wanted <= beam,
         "--n-best {wanted} needs a beam of as many hypotheses, and it is {beam}; write --beam {wanted}"
     );
-    let needed = beam_memory(arguments.batch as usize, beam, saved.model.vocabularies().target, 0);
+    if !saved.task.writes() {
+        return Ok(());
+    }
+    let models = 1 + arguments.together.with.len() as u64;
+    let state = saved.plan.state_bytes(saved.search.max_length).saturating_mul(models);
+    let rows = arguments.batch as usize * rayon::current_num_threads();
+    let needed = beam_memory(rows, beam, saved.model.vocabularies().target, state);
+    let there = available_memory();
     ensure!(
-        needed.bytes <= MOST_SCORES,
-        "--beam {beam} with --batch {} needs more memory than {} GiB for its scores alone: {}; take a smaller one",
+        needed.bytes <= there,
+        "--beam {beam} with --batch {} on {} threads may need more memory than the {:.1} GiB that are free: {}\n  \
+         hint: take a smaller beam or batch, or a lower --max-length",
         arguments.batch,
-        MOST_SCORES >> 30,
+        rayon::current_num_threads(),
+        there as f64 / (1u64 << 30) as f64,
         needed.arithmetic
     );
     Ok(())
 }
 
-/// The most bytes of scores that one step may take.
-const MOST_SCORES: u64 = 4 << 30;
+/// The bytes of memory that are free, or a guess where the system does not tell.
+fn available_memory() -> u64 {
+    let told = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    });
+    told.map_or(GUESSED_MEMORY, |kilobytes| kilobytes.saturating_mul(1024))
+}
+
+/// The memory that a machine is taken to have.
+const GUESSED_MEMORY: u64 = 4 << 30;
 
 /// Lines done so far, once it takes more than two seconds and output does not go to the terminal anyway.
 fn progress(arguments: &Predict) -> ProgressBar {

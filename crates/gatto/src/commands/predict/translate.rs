@@ -4,15 +4,31 @@ use super::{Read, one_line};
 use crate::cli::{AlignmentForm, Predict};
 use gatto::data::tokens::{Kind, UNKNOWN};
 use gatto::inspect::look;
-use gatto::model::{AttentionKind, Forced, ModelError, Prediction, Saved, Trace};
+use gatto::model::{AttentionKind, Forced, ModelError, Other, Prediction, Request, Saved, Trace, Writers};
+use serde_json::json;
 
 /// The translation of each source.
-pub(super) fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
-    let Read { saved, arguments, sources, .. } = *read;
-    if let Some(count) = arguments.n_best {
-        return best(read, count as usize);
+pub(super) fn answers(
+    read: &Read<'_>,
+    writers: &Writers<'_>,
+    requests: &[Request<'_>],
+) -> Result<Vec<String>, ModelError> {
+    let Read { saved, arguments, sources, before } = *read;
+    if let Some(count) = arguments.alternatives {
+        let at = arguments.at.map(|place| place as usize - 1);
+        let found = writers.others(requests, at, count as usize, read.batch())?;
+        let answer = |(index, found): (usize, &Vec<Other>)| others(read, index, found);
+        return Ok(found.iter().enumerate().map(answer).collect());
     }
-    let predictions = saved.predict(sources, read.batch())?;
+    let found = match read.drawing() {
+        Some(drawing) => writers.drawn(requests, before as u64, &drawing, read.count(), read.batch())?,
+        None => writers.best(requests, read.count(), read.batch())?,
+    };
+    if arguments.n_best.is_some() {
+        let answer = |(index, best): (usize, &Vec<Prediction>)| ranked(read, index, best);
+        return Ok(found.iter().enumerate().map(answer).collect());
+    }
+    let predictions: Vec<Prediction> = found.into_iter().flatten().collect();
     let mut traces = looked(saved, sources, &predictions, arguments)?.into_iter();
     let share = arguments.links.link_share;
     let answer = |(source, prediction): (&String, &Prediction)| match (
@@ -29,28 +45,37 @@ pub(super) fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
     Ok(sources.iter().zip(&predictions).map(answer).collect())
 }
 
-/// The best outputs for each source, as lines in one text.
-fn best(read: &Read<'_>, count: usize) -> Result<Vec<String>, ModelError> {
+/// The best outputs for a source, as lines in one text.
+fn ranked(read: &Read<'_>, index: usize, best: &[Prediction]) -> String {
+    let Read { saved, arguments, sources, .. } = *read;
+    if arguments.json {
+        let source = &sources[index];
+        let each = best.iter().map(|prediction| as_json(saved, source, prediction, None, 1.0));
+        return json!({ "source": source, "n_best": each.collect::<Vec<_>>() }).to_string();
+    }
+    let line = |prediction: &Prediction| read.ranked(index, &prediction.text, prediction.score);
+    best.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// What else could stand at a place, as lines in one text.
+fn others(read: &Read<'_>, index: usize, others: &[Other]) -> String {
     let Read { saved, arguments, sources, before } = *read;
-    let found = saved.predict_best(sources, read.batch(), count)?;
-    let answer = |(line, (source, best)): (usize, (&String, &Vec<Prediction>))| match arguments.json {
-        true => {
-            let each = best.iter().map(|prediction| as_json(saved, source, prediction, None, 1.0));
-            serde_json::json!({ "source": source, "n_best": each.collect::<Vec<_>>() }).to_string()
-        }
-        false => {
-            let line = |prediction: &Prediction| {
-                format!(
-                    "{} ||| {} ||| {:.6}",
-                    before + line + 1,
-                    one_line(&prediction.text),
-                    prediction.score
-                )
-            };
-            best.iter().map(line).collect::<Vec<_>>().join("\n")
-        }
+    if arguments.json {
+        let source = &sources[index];
+        let each = |other: &Other| {
+            let mut object = as_json(saved, source, &other.prediction, None, 1.0);
+            object["token"] = json!(other.token);
+            object["probability"] = json!(other.probability);
+            object
+        };
+        let each: Vec<_> = others.iter().map(each).collect();
+        return json!({ "source": source, "alternatives": each }).to_string();
+    }
+    let line = |other: &Other| {
+        let Other { token, probability, prediction } = other;
+        format!("{} ||| {token} ||| {probability:.4} ||| {}", before + index + 1, one_line(&prediction.text))
     };
-    Ok(sources.iter().zip(&found).enumerate().map(answer).collect())
+    others.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Where the model looked while it wrote, if someone wants to know and it looked anywhere.
@@ -60,7 +85,8 @@ fn looked(
     predictions: &[Prediction],
     arguments: &Predict,
 ) -> Result<Vec<Trace>, ModelError> {
-    let wanted = arguments.json || arguments.alignment.is_some();
+    let alone = arguments.together.with.is_empty(); // several look in several places
+    let wanted = alone && (arguments.json || arguments.alignment.is_some());
     if !wanted || !saved.plan.attentions().contains(&AttentionKind::Cross) {
         return Ok(Vec::new());
     }
@@ -106,7 +132,7 @@ fn as_json(
 ) -> serde_json::Value {
     let hypothesis = &prediction.hypothesis;
     let tokens: Vec<&str> = hypothesis.tokens.iter().map(|&id| saved.tokens.target.token(id)).collect();
-    let mut object = serde_json::json!({
+    let mut object = json!({
         "source": source,
         "text": prediction.text,
         "tokens": tokens,
@@ -115,12 +141,15 @@ fn as_json(
         "normalised_score": prediction.score,
         "finished": hypothesis.finished,
     });
+    if prediction.given > 0 {
+        object["given"] = json!(prediction.given);
+    }
     if let Some(trace) = trace {
         let tokens: Vec<&str> = trace.source.iter().map(|piece| piece.text.as_str()).collect();
         let links = look::links(trace, share).unwrap_or_default();
-        object["source_tokens"] = serde_json::json!(tokens);
-        object["weights"] = serde_json::json!(trace.weights);
-        object["links"] = serde_json::json!(links.iter().collect::<Vec<_>>());
+        object["source_tokens"] = json!(tokens);
+        object["weights"] = json!(trace.weights);
+        object["links"] = json!(links.iter().collect::<Vec<_>>());
     }
     object
 }

@@ -6,6 +6,7 @@ use super::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig, Kind, ModelConfig,
     Pooling, SharingConfig, SingleConfig, Task,
 };
+use gatto_nn::recurrent::Cell;
 use sizes::{check_recurrent_decoder, check_recurrent_encoder};
 
 /// What is wrong with a configuration: the key, and what to write instead.
@@ -110,6 +111,24 @@ impl Plan {
             Reader::Nobody => None,
         };
         looked_at.into_iter().chain(read).min()
+    }
+
+    /// The bytes that a hypothesis of this many tokens carries from step to step, about: the states of recurrent
+    /// layers, or the keys and values of all tokens so far. What belongs to the source is not copied.
+    pub fn state_bytes(&self, tokens: usize) -> u64 {
+        let values = match self.decoder().map(|decoder| decoder.parts().1) {
+            None => 0,
+            Some(Kind::Recurrent(cell, settings)) => {
+                let states = 1 + u64::from(cell == Cell::Lstm);
+                let fed = settings.output.unwrap_or(settings.width) as u64;
+                (settings.layers as u64).saturating_mul(settings.width as u64).saturating_mul(states) + fed
+            }
+            Some(Kind::Transformer(settings)) => {
+                let values = (settings.layers as u64).saturating_mul(settings.width as u64);
+                values.saturating_mul(2).saturating_mul(tokens as u64)
+            }
+        };
+        values.saturating_mul(4)
     }
 
     /// The most tokens of a target, its end included (and of the source before it, for a single

@@ -1,0 +1,283 @@
+//! What is wanted of an output beside being a translation: how it begins, what it says and what it does not.
+
+use gatto_data::tokens::{Kind, Tokenizer, UNKNOWN};
+use gatto_search::{Required, Wanted};
+use serde::{Deserialize, Serialize};
+
+/// Constraints on one output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Constraints {
+    /// The text that it begins with.
+    pub prefix: String,
+    /// Phrases that must appear.
+    pub must: Vec<String>,
+    /// Phrases that must not appear. One that the model cannot write anyway is no mistake.
+    pub never: Vec<String>,
+}
+
+/// A source, and the constraints on its output.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The source.
+    pub source: &'a str,
+    /// What is wanted of its output.
+    pub constraints: &'a Constraints,
+}
+
+impl<'a> Request<'a> {
+    /// A source whose output is free.
+    pub fn free(source: &'a str) -> Self {
+        static NONE: Constraints = Constraints { prefix: String::new(), must: Vec::new(), never: Vec::new() };
+        Self { source, constraints: &NONE }
+    }
+}
+
+/// Why constraints cannot be met.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConstraintProblem {
+    /// A phrase has no tokens.
+    #[error("a phrase that must or must not appear is empty; leave it out")]
+    Empty,
+    /// A phrase has something that is not in the vocabulary.
+    #[error("`{phrase}` cannot be written: `{part}` is not in the vocabulary of the model; take other words")]
+    CannotWrite {
+        /// The phrase, or the beginning.
+        phrase: String,
+        /// What of it is not in the vocabulary.
+        part: String,
+    },
+    /// An output with all that is wanted is longer than outputs may be.
+    #[error(
+        "`{phrase}` needs {needed} tokens with what stands before it and the end, and at most {most} are written; \
+         raise `max_length`, or ask for less"
+    )]
+    NoRoom {
+        /// The longest phrase, or the beginning.
+        phrase: String,
+        /// The tokens that are needed.
+        needed: usize,
+        /// The most that are written.
+        most: usize,
+    },
+}
+
+impl Constraints {
+    /// Refuses what cannot be met, whatever the source.
+    pub fn check(&self, tokenizer: &Tokenizer) -> Result<(), ConstraintProblem> {
+        self.wanted(tokenizer, 0, usize::MAX).map(drop)
+    }
+
+    /// The constraints as tokens, for an output of `shortest` to `longest` tokens.
+    pub(crate) fn wanted(
+        &self,
+        tokenizer: &Tokenizer,
+        shortest: usize,
+        longest: usize,
+    ) -> Result<Wanted, ConstraintProblem> {
+        let prefix = writable(tokenizer, self.beginning(tokenizer))?;
+        let room = |phrase: &str, tokens: usize| match prefix.len() + tokens < longest {
+            true => Ok(()),
+            false => Err(ConstraintProblem::NoRoom {
+                phrase: phrase.to_owned(),
+                needed: prefix.len() + tokens + 1,
+                most: longest,
+            }),
+        };
+        room(&self.prefix, 0)?;
+        let mut phrases = Vec::with_capacity(self.must.len());
+        for phrase in &self.must {
+            let required = required(tokenizer, phrase)?;
+            room(phrase, required.tokens.len())?;
+            phrases.push(required);
+        }
+        let mut never = Vec::new();
+        for phrase in &self.never {
+            let tokens = tokenizer.encode(phrase);
+            if tokens.is_empty() {
+                return Err(ConstraintProblem::Empty);
+            }
+            // Where pieces can make a word in many ways, the one that was written is forbidden when it was.
+            if !has_pieces(tokenizer) && !tokens.contains(&UNKNOWN) {
+                never.push(tokens);
+            }
+        }
+        let min_length = shortest.saturating_sub(prefix.len());
+        let max_length = longest - prefix.len();
+        Ok(Wanted { prefix, min_length, max_length, phrases, never })
+    }
+
+    /// Tokens side by side in an output that must not be, if there are any: they have written a phrase that must
+    /// not appear, or have made one that must appear a part of another word. What is in the beginning, of
+    /// `given` tokens, was asked for.
+    pub(crate) fn breach(&self, tokenizer: &Tokenizer, tokens: &[u32], given: usize) -> Option<Vec<u32>> {
+        if !has_pieces(tokenizer) || (self.never.is_empty() && self.must.is_empty()) {
+            return None;
+        }
+        let text = tokenizer.decode(tokens);
+        let stands = |phrase: &&String| appears(&text, &tokenizer.normalise(phrase));
+        if let Some(phrase) = self.never.iter().find(stands) {
+            let phrase = tokenizer.normalise(phrase);
+            let written = |from: usize, to: usize| appears(&tokenizer.decode(&tokens[from..to]), &phrase);
+            let end = (given + 1..=tokens.len()).find(|&end| written(0, end))?;
+            let start = (0..end).rev().find(|&start| written(start, end))?;
+            return Some(tokens[start..end].to_vec());
+        }
+        let phrase = self.must.iter().find(|phrase| !stands(phrase))?;
+        let Required { tokens: inside, opening } = required(tokenizer, phrase).ok()?;
+        let opens = !opening.is_empty() && tokens.starts_with(&opening);
+        let place = (0..tokens.len()).find(|&at| tokens[at..].starts_with(&inside));
+        let (start, length) = if opens { (0, opening.len()) } else { (place?, inside.len()) };
+        tokens.get(start..=start + length).map(<[u32]>::to_vec) // with the piece behind it
+    }
+
+    /// The beginning as it is cut. Where a space belongs to the word behind it, there is none at the end.
+    fn beginning(&self, tokenizer: &Tokenizer) -> &str {
+        if has_pieces(tokenizer) { self.prefix.trim_end() } else { &self.prefix }
+    }
+}
+
+/// Whether tokens are pieces of words, which have the space before them.
+fn has_pieces(tokenizer: &Tokenizer) -> bool {
+    matches!(tokenizer.kind(), Kind::Bpe | Kind::Unigram)
+}
+
+/// The tokens of a phrase inside a sentence and, where they are others, at its beginning.
+fn required(tokenizer: &Tokenizer, phrase: &str) -> Result<Required, ConstraintProblem> {
+    let phrase = if has_pieces(tokenizer) { phrase.trim() } else { phrase };
+    let tokens = writable(tokenizer, phrase)?;
+    if tokens.is_empty() {
+        return Err(ConstraintProblem::Empty);
+    }
+    if !has_pieces(tokenizer) || !phrase.chars().next().is_some_and(stands_behind_a_space) {
+        return Ok(tokens.into());
+    }
+    Ok(Required { tokens: writable(tokenizer, &format!(" {phrase}"))?, opening: tokens })
+}
+
+/// Whether a word that begins so has a space before it: not in scripts that are written without spaces.
+fn stands_behind_a_space(letter: char) -> bool {
+    let south_east_asia =
+        matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}');
+    let hangul = matches!(letter, '\u{ac00}'..='\u{d7af}');
+    (letter < '\u{2e80}' && !south_east_asia) || hangul
+}
+
+/// The tokens of a text that the model can write as it stands.
+fn writable(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>, ConstraintProblem> {
+    let tokens = tokenizer.encode(text);
+    if !tokens.contains(&UNKNOWN) {
+        return Ok(tokens);
+    }
+    let unknown = tokenizer.encode_with_spans(text).into_iter().find(|(token, _)| *token == UNKNOWN);
+    let part = unknown.and_then(|(_, span)| text.get(span)).unwrap_or(text);
+    Err(ConstraintProblem::CannotWrite { phrase: text.trim().to_owned(), part: part.to_owned() })
+}
+
+/// Whether a phrase stands in a text as words, and not as a part of words.
+fn appears(text: &str, phrase: &str) -> bool {
+    let phrase = phrase.trim();
+    let joins = |outer: Option<char>, inner: Option<char>| {
+        outer.is_some_and(char::is_alphanumeric)
+            && inner.is_some_and(|letter| letter.is_alphanumeric() && stands_behind_a_space(letter))
+    };
+    text.match_indices(phrase).any(|(start, found)| {
+        let (before, behind) = (&text[..start], &text[start + found.len()..]);
+        !joins(before.chars().next_back(), found.chars().next())
+            && !joins(behind.chars().next(), found.chars().next_back())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatto_data::tokens::Recipe;
+
+    fn tokenizer(kind: Kind) -> Tokenizer {
+        let texts = ["the cat is on the table", "the cats sat on the mat", "a category of cats: the cat"];
+        let recipe = Recipe { kind, size: 60, ..Recipe::default() };
+        Tokenizer::train(&recipe, texts.map(str::to_owned)).unwrap()
+    }
+
+    fn constraints(prefix: &str, must: &[&str], never: &[&str]) -> Constraints {
+        let own = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        Constraints { prefix: prefix.to_owned(), must: own(must), never: own(never) }
+    }
+
+    #[test]
+    fn words_are_words() {
+        let tokenizer = tokenizer(Kind::Word);
+        let wanted =
+            constraints("the cat ", &["on the mat"], &["sat", "dog"]).wanted(&tokenizer, 4, 9).unwrap();
+        assert_eq!(wanted.prefix, tokenizer.encode("the cat"));
+        assert_eq!(wanted.phrases, [Required::from(tokenizer.encode("on the mat"))]);
+        assert_eq!(wanted.never, [tokenizer.encode("sat")], "what cannot be written needs no rule");
+        assert_eq!((wanted.min_length, wanted.max_length), (2, 7));
+    }
+
+    #[test]
+    fn what_cannot_be_met_is_told() {
+        let words = tokenizer(Kind::Word);
+        let problem = |prefix: &str, must: &[&str], never: &[&str], longest: usize| {
+            constraints(prefix, must, never).wanted(&words, 0, longest).unwrap_err().to_string()
+        };
+        assert_eq!(
+            problem("", &["the dog"], &[], 9),
+            "`the dog` cannot be written: `dog` is not in the vocabulary of the model; take other words"
+        );
+        assert!(problem("a dog", &[], &[], 9).contains("`dog`"));
+        let empty = "a phrase that must or must not appear is empty; leave it out";
+        assert_eq!([problem("", &[" "], &[], 9), problem("", &[], &[""], 9)], [empty; 2]);
+        assert!(problem("the cat", &["the mat"], &[], 4).contains("needs 5 tokens"));
+        assert!(problem("the cat", &[], &[], 2).contains("needs 3 tokens"));
+        assert_eq!(constraints("the cat", &["the mat"], &[]).check(&words), Ok(()));
+    }
+
+    #[test]
+    fn pieces_have_a_space_before_them_unless_they_come_first() {
+        let tokenizer = tokenizer(Kind::Bpe);
+        let wanted = constraints("the ", &["cat"], &["mat"]).wanted(&tokenizer, 0, 20).unwrap();
+        assert_eq!(wanted.prefix, tokenizer.encode("the"));
+        let required = Required { tokens: tokenizer.encode(" cat"), opening: tokenizer.encode("cat") };
+        assert_eq!(wanted.phrases, [required]);
+        assert!(wanted.never.is_empty());
+    }
+
+    #[test]
+    fn what_must_not_appear_is_found_however_it_was_written() {
+        let tokenizer = tokenizer(Kind::Bpe);
+        let never = constraints("", &[], &["cat"]);
+        let breach = |tokens: &[u32], given| never.breach(&tokenizer, tokens, given);
+        let whole = tokenizer.encode("the cat is on the mat");
+        let window = breach(&whole, 0).unwrap();
+        assert_eq!(tokenizer.decode(&window).trim(), "cat");
+        let letters: Vec<u32> = " cat".chars().flat_map(|c| tokenizer.encode(&c.to_string())).collect();
+        let spelt = [tokenizer.encode("the"), letters.clone(), tokenizer.encode(" is")].concat();
+        assert_eq!(tokenizer.decode(&breach(&spelt, 0).unwrap()).trim(), "cat");
+        assert_eq!(breach(&spelt, tokenizer.encode("the").len() + letters.len()), None, "it was asked for");
+        assert_eq!(breach(&tokenizer.encode("a category of cats"), 0), None, "these are other words");
+    }
+
+    #[test]
+    fn what_must_appear_is_no_part_of_another_word() {
+        let tokenizer = tokenizer(Kind::Bpe);
+        let must = constraints("", &["cat"], &[]);
+        let breach = |parts: &[&str]| {
+            let tokens: Vec<u32> = parts.iter().flat_map(|part| tokenizer.encode(part)).collect();
+            must.breach(&tokenizer, &tokens, 0).map(|tokens| tokenizer.decode(&tokens))
+        };
+        assert_eq!(breach(&["the", " cat", "e", " is"]).as_deref(), Some(" cate"));
+        assert_eq!(breach(&["cat", "e", " is"]).as_deref(), Some("cate"));
+        assert_eq!(breach(&["the", " cat", "e", " of the", " cat"]), None, "it stands there as well");
+        assert_eq!(breach(&["the", " cat"]), None);
+    }
+
+    #[test]
+    fn a_phrase_appears_as_words() {
+        assert!(appears("the cat's mat", "cat"));
+        assert!(appears("a cat", "cat") && appears("cat", "cat") && appears("(cat)", "cat"));
+        assert!(!appears("concat category", "cat"));
+        assert!(appears("大きい猫です", "猫"), "scripts without spaces have no such borders");
+        assert!(appears("50 % off", "%") && appears("50% off", "%"));
+    }
+}

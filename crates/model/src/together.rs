@@ -1,0 +1,304 @@
+//! Translators that write together, as one: mostly a single one.
+//!
+//! What a source becomes depends on nothing but the source: those that are computed together have one length, so
+//! that none is padded, and every thread takes whole batches.
+
+use crate::config::{Reader, Task};
+use crate::constraints::Request;
+use crate::continuing::{Drawing, number_of};
+use crate::error::ModelError;
+use crate::model::Model;
+use crate::saved::{BATCH_TOKENS, Saved};
+use crate::stepping::Stepping;
+use crate::writing::Prediction;
+use gatto_data::tokens::Tokenizer;
+use gatto_data::{Batch, Limits, in_input_order, prediction_batches};
+use gatto_kernels::crew::Crew;
+use gatto_nn::Noise;
+use gatto_search::{
+    Beam, Ensemble, Hypothesis, Mean, Ranked, SearchConfig, Wanted, alternatives, beam_search, samples, score,
+};
+
+/// How often a sentence is searched for again because the pieces of its words have made what must not be.
+const MOST_BREACHES: usize = 64;
+
+/// Translators with one vocabulary that write together.
+pub struct Writers<'a> {
+    models: Vec<&'a Saved>,
+    mean: Mean,
+    search: SearchConfig,
+}
+
+/// What else could stand at a place of an output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Other {
+    /// The token for the eye; the one that ends a sequence is one too.
+    pub token: String,
+    /// Its probability at that place.
+    pub probability: f32,
+    /// The whole output with it.
+    pub prediction: Prediction,
+}
+
+/// The models of one batch, as search sees them.
+type Stepped<'a> = Ensemble<Stepping<'a>>;
+
+impl<'a> Writers<'a> {
+    /// One model by itself, which searches as its configuration says.
+    pub fn alone(model: &'a Saved) -> Result<Self, ModelError> {
+        Self::together(vec![model], Mean::default())
+    }
+
+    /// Several models, which search as the first says.
+    pub fn together(models: Vec<&'a Saved>, mean: Mean) -> Result<Self, ModelError> {
+        let (first, others) = models.split_first().ok_or(gatto_search::EnsembleError::Empty)?;
+        models.iter().try_for_each(|model| model.require(Task::Translate))?;
+        for (number, model) in (2..).zip(others) {
+            let (ours, theirs) = (&first.tokens, &model.tokens);
+            for (side, ours, theirs) in
+                [("source", &ours.source, &theirs.source), ("target", &ours.target, &theirs.target)]
+            {
+                check_alike(number, side, ours, theirs)?;
+            }
+        }
+        let search = first.search.clone();
+        Ok(Self { models, mean, search })
+    }
+
+    /// The same with another search.
+    pub fn searching(self, search: SearchConfig) -> Self {
+        Self { search, ..self }
+    }
+
+    /// The `count` best outputs for each request that the search finds, the best first; fewer where it finds no
+    /// more. At most `batch` sources are computed together, and fewer where they are long.
+    pub fn best(
+        &self,
+        requests: &[Request<'_>],
+        count: usize,
+        batch: usize,
+    ) -> Result<Vec<Vec<Prediction>>, ModelError> {
+        let (sources, wanted) = self.read(requests)?;
+        let beam = Beam { n_best: count.clamp(1, self.search.beam), ..self.search.settings() };
+        self.on_batches(sources, batch, |model, rows| {
+            let wanted: Vec<Wanted> = rows.iter().map(|&row| wanted[row].clone()).collect();
+            let requests: Vec<Request<'_>> = rows.iter().map(|&row| requests[row]).collect();
+            self.searched(model, &requests, wanted, &beam)
+        })
+    }
+
+    /// `count` outputs for each request whose tokens are drawn; `first` is the number of the first source in the
+    /// whole input. What must or must not appear is not heeded. The samples of a seed are those that it and the
+    /// seeds behind it give when asked for one.
+    pub fn drawn(
+        &self,
+        requests: &[Request<'_>],
+        first: u64,
+        drawing: &Drawing,
+        count: usize,
+        batch: usize,
+    ) -> Result<Vec<Vec<Prediction>>, ModelError> {
+        let (sources, wanted) = self.read(requests)?;
+        self.on_batches(sources, batch, |model, rows| {
+            let prefixes: Vec<Vec<u32>> = rows.iter().map(|&row| wanted[row].prefix.clone()).collect();
+            let limits: Vec<usize> = rows.iter().map(|&row| wanted[row].max_length).collect();
+            let number = |row: usize, sample: usize, place: usize| {
+                number_of(drawing.seed, first + rows[row] as u64, sample, place)
+            };
+            let found = samples(model, &prefixes, &limits, count, &drawing.sampling, number);
+            let whole = |(written, prefix): (Vec<_>, &Vec<u32>)| {
+                let each = written.into_iter().map(|written: gatto_search::Continuation| {
+                    let hypothesis = written.whole(prefix);
+                    let score = f64::from(hypothesis.score());
+                    self.prediction(hypothesis, score, prefix.len())
+                });
+                each.collect()
+            };
+            found.into_iter().zip(&prefixes).map(whole).collect()
+        })
+    }
+
+    /// The `count` most probable tokens at a place of each output, and how it goes on behind them; the best
+    /// continuation that the search finds. The place is behind the prefix of the request, or `at` tokens behind
+    /// the beginning of the best output.
+    pub fn others(
+        &self,
+        requests: &[Request<'_>],
+        at: Option<usize>,
+        count: usize,
+        batch: usize,
+    ) -> Result<Vec<Vec<Other>>, ModelError> {
+        let best = match at {
+            Some(_) => Some(self.best(requests, 1, batch)?),
+            None => None,
+        };
+        let written = |row: usize| best.as_ref().and_then(|best| best[row].first());
+        let (sources, wanted) = self.read(requests)?;
+        let beam = self.search.settings();
+        self.on_batches(sources, batch, |model, rows| {
+            let of_row = |(place, &row): (usize, &usize)| {
+                let prefix = &wanted[row].prefix;
+                let tokens = written(row).map_or(prefix, |best| &best.hypothesis.tokens);
+                let position = at.unwrap_or(prefix.len());
+                let longest = prefix.len() + wanted[row].max_length;
+                let found = alternatives(model, place, tokens, position, count, longest, &beam);
+                let other = |found: gatto_search::Alternative| {
+                    let score = beam.normalisation.score(&found.hypothesis);
+                    Other {
+                        token: self.tokenizer().token(found.token).to_owned(),
+                        probability: found.probability,
+                        prediction: self.prediction(found.hypothesis, score, position.min(tokens.len())),
+                    }
+                };
+                found.into_iter().map(other).collect()
+            };
+            rows.iter().enumerate().map(of_row).collect()
+        })
+    }
+
+    /// log p of each token of the targets, one for each source, and of their ends.
+    pub fn score<S: AsRef<str>, T: AsRef<str>>(
+        &self,
+        sources: &[S],
+        targets: &[T],
+        batch: usize,
+    ) -> Result<Vec<Hypothesis>, ModelError> {
+        let targets: Vec<Vec<u32>> =
+            targets.iter().map(|target| self.tokenizer().encode(target.as_ref())).collect();
+        let room =
+            self.models.iter().filter_map(|model| model.plan.most_target()).min().unwrap_or(usize::MAX);
+        if let Some((index, target)) = targets.iter().enumerate().find(|(_, target)| target.len() >= room) {
+            return Err(ModelError::BeyondPositions { index, count: target.len() + 1, limit: room });
+        }
+        let encode = |(index, source): (usize, &S)| self.encode(index, source.as_ref());
+        let sources = sources.iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()?;
+        self.on_batches(sources, batch, |model, rows| {
+            let wanted = |&row: &usize| targets.get(row).cloned().unwrap_or_default();
+            score(model, &rows.iter().map(wanted).collect::<Vec<_>>())
+        })
+    }
+
+    /// The tokens of each source, and what is wanted of its output.
+    fn read(&self, requests: &[Request<'_>]) -> Result<(Vec<Vec<u32>>, Vec<Wanted>), ModelError> {
+        let one = |(index, request): (usize, &Request<'_>)| {
+            let tokens = self.encode(index, request.source)?;
+            let longest = self.longest(tokens.len());
+            let shortest = self.search.shortest(tokens.len()).min(longest.saturating_sub(1));
+            let wanted = request.constraints.wanted(self.tokenizer(), shortest, longest);
+            Ok((tokens, wanted.map_err(|problem| ModelError::Constraints { index, problem })?))
+        };
+        requests.iter().enumerate().map(one).collect()
+    }
+
+    fn encode(&self, index: usize, source: &str) -> Result<Vec<u32>, ModelError> {
+        let mut encoded = self.models.iter().map(|model| model.encode_source(index, source));
+        let first = encoded.next().ok_or(gatto_search::EnsembleError::Empty)?;
+        encoded.try_for_each(|other| other.map(drop))?;
+        first
+    }
+
+    fn tokenizer(&self) -> &Tokenizer {
+        &self.models[0].tokens.target
+    }
+
+    /// The most tokens to write for a source of this many: no more than there are positions for. A single
+    /// network has its source, without the end, in the same sequence.
+    fn longest(&self, source: usize) -> usize {
+        let room = |model: &&Saved| {
+            let taken = if model.plan.reader == Reader::Itself { source } else { 0 };
+            model.plan.most_target().map(|most| most.saturating_sub(taken))
+        };
+        let rooms = self.models.iter().filter_map(room);
+        rooms.fold(self.search.longest(source), usize::min)
+    }
+
+    /// What `work` makes of the rows of each batch, in the order of the sources.
+    fn on_batches<R: Send>(
+        &self,
+        sources: Vec<Vec<u32>>,
+        batch: usize,
+        work: impl Fn(&Stepped<'_>, &[usize]) -> Vec<R> + Sync,
+    ) -> Result<Vec<R>, ModelError> {
+        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
+        let batches = prediction_batches(sources, &limits)?;
+        let models = || self.models.iter().map(|saved| saved.model.clone()).collect::<Vec<Model>>();
+        let each = batches.into_iter().map(|batch| (models(), batch)).collect();
+        let (mean, looking) = (self.mean, self.search.coverage > 0.0);
+        let found = Crew::of_current_pool().each(each, |(models, batch): (Vec<Model>, Batch)| {
+            let stepping = |model| {
+                let stepping =
+                    Stepping::new(model, model.encode(&batch.source, &mut Noise::none()), batch.rows());
+                if looking { stepping.looking() } else { stepping }
+            };
+            let together = Ensemble::new(models.iter().map(stepping).collect(), mean)?;
+            let rows: Vec<usize> = batch.indices.iter().map(|&index| index as usize).collect();
+            let made = work(&together, &rows);
+            Ok(batch.indices.into_iter().zip(made).collect::<Vec<_>>())
+        });
+        let found = found.into_iter().collect::<Result<Vec<_>, ModelError>>()?;
+        Ok(in_input_order(found.into_iter().flatten()))
+    }
+
+    /// Searches, and again where the best have words that must not be, without the tokens that wrote them.
+    fn searched(
+        &self,
+        model: &Stepped<'_>,
+        requests: &[Request<'_>],
+        mut wanted: Vec<Wanted>,
+        beam: &Beam,
+    ) -> Vec<Vec<Prediction>> {
+        let mut round = 0;
+        loop {
+            let found = beam_search(model, &wanted, beam);
+            let predicted: Vec<Vec<Prediction>> = (found.into_iter().zip(&wanted))
+                .map(|(found, wanted)| {
+                    found.best.into_iter().map(|best| self.ranked(best, &wanted.prefix)).collect()
+                })
+                .collect();
+            round += 1;
+            let mut again = false;
+            for ((request, wanted), best) in requests.iter().zip(&mut wanted).zip(&predicted) {
+                for Prediction { hypothesis, given, .. } in best {
+                    let breach = request.constraints.breach(self.tokenizer(), &hypothesis.tokens, *given);
+                    if let Some(breach) = breach.filter(|breach| !wanted.never.contains(breach)) {
+                        wanted.never.push(breach);
+                        again = true;
+                    }
+                }
+            }
+            if !again || round > MOST_BREACHES {
+                return predicted;
+            }
+        }
+    }
+
+    fn ranked(&self, Ranked { written, score }: Ranked, prefix: &[u32]) -> Prediction {
+        self.prediction(written.whole(prefix), score, prefix.len())
+    }
+
+    fn prediction(&self, hypothesis: Hypothesis, score: f64, given: usize) -> Prediction {
+        Prediction { text: self.tokenizer().decode(&hypothesis.tokens), hypothesis, score, given }
+    }
+}
+
+/// Refuses a model whose tokens are others than those of the first.
+fn check_alike(
+    model: usize,
+    side: &'static str,
+    ours: &Tokenizer,
+    theirs: &Tokenizer,
+) -> Result<(), ModelError> {
+    let most = ours.size().max(theirs.size()) as u32;
+    let differs = |id: &u32| ours.token(*id) != theirs.token(*id);
+    match (0..most).find(differs) {
+        None if ours.size() == theirs.size() && ours.kind() == theirs.kind() => Ok(()),
+        found => {
+            let id = found.unwrap_or(0);
+            let [ours, theirs] = [ours, theirs].map(|tokenizer| match (id as usize) < tokenizer.size() {
+                true => tokenizer.token(id).to_owned(),
+                false => "nothing".to_owned(),
+            });
+            Err(ModelError::OtherTokens { model, side, id, ours, theirs })
+        }
+    }
+}
