@@ -8,6 +8,8 @@
 //!
 //! - [`recurrent`]: a layer of plain, LSTM or GRU cells over all its steps
 //! - [`linear`]: an affine map of rows
+//! - [`quantised`]: the same with weights of eight bits
+//! - [`prepared`]: weights made ready for many products
 //! - [`attention`]: scaled dot-product attention of several heads
 //! - [`rotary`]: positions as rotations of queries and keys
 //! - [`norm`]: layer normalisation
@@ -35,8 +37,11 @@ pub mod maths;
 pub mod norm;
 pub mod optimise;
 mod packed;
+mod parts;
 mod pieces;
+pub mod prepared;
 mod product;
+pub mod quantised;
 pub mod recurrent;
 pub mod rotary;
 #[cfg(test)]

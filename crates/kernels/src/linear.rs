@@ -87,7 +87,8 @@ pub fn forward_steady(shape: Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> 
     y
 }
 
-fn add_to_rows(y: &mut [f32], bias: &[f32]) {
+/// Adds the bias to every row.
+pub(crate) fn add_to_rows(y: &mut [f32], bias: &[f32]) {
     y.chunks_exact_mut(bias.len().max(1)).for_each(|row| row.iter_mut().zip(bias).for_each(|(y, b)| *y += b));
 }
 

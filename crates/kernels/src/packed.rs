@@ -6,7 +6,9 @@
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
+use std::ops::Range;
 
+use crate::prepared::Prepared;
 use crate::product::{View, ViewMut, multiply, zeros};
 use crate::steady::multiply_steady;
 
@@ -25,13 +27,15 @@ pub(crate) enum Weights<'a> {
     Steady(View<'a>),
     /// In panels.
     Packed(Panels),
+    /// Made ready before.
+    Prepared(&'a Prepared),
 }
 
 impl<'a> Weights<'a> {
     /// Prepares `matrix` for `uses` products.
     pub(crate) fn new(matrix: View<'a>, uses: usize) -> Self {
         // Without vectors the tiles below have nothing to offer.
-        let lanes = Arch::new().dispatch(Lanes);
+        let lanes = lanes();
         if uses < USES || !(4..=LANES).contains(&lanes) {
             Self::Plain(matrix)
         } else {
@@ -53,11 +57,16 @@ impl<'a> Weights<'a> {
             Self::Plain(matrix) => multiply(to, a, *matrix, add),
             Self::Steady(matrix) => multiply_steady(to, a, *matrix, add),
             Self::Packed(panels) => panels.multiply(to, a, add),
+            Self::Prepared(weight) => weight.multiply(to, a, add),
         }
     }
 }
 
-/// Asks for the number of `f32` in a register.
+/// The number of `f32` in a register.
+pub(crate) fn lanes() -> usize {
+    Arch::new().dispatch(Lanes)
+}
+
 struct Lanes;
 
 impl WithSimd for Lanes {
@@ -70,6 +79,7 @@ impl WithSimd for Lanes {
 }
 
 /// A matrix in panels of [`ACROSS`] registers.
+#[derive(Clone, Debug)]
 pub(crate) struct Panels {
     /// `[N / width, K, width]` from `start` on, zeros beyond the last column.
     data: Vec<f32>,
@@ -101,23 +111,39 @@ impl Panels {
         Self { data, start, depth, columns, width }
     }
 
+    /// Rows and columns of the matrix.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.depth, self.columns)
+    }
+
+    /// Columns of a panel.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     pub(crate) fn multiply(&self, to: ViewMut<'_>, a: View<'_>, add: bool) {
+        self.multiply_columns(0..self.columns, to, a, add);
+    }
+
+    /// Some columns of the product, the first of which begins a panel.
+    pub(crate) fn multiply_columns(&self, columns: Range<usize>, to: ViewMut<'_>, a: View<'_>, add: bool) {
         let (rows, depth) = a.shape();
         assert_eq!(
-            (to.rows, to.columns, depth),
-            (rows, self.columns, self.depth),
+            (to.rows, to.columns, depth, columns.start % self.width),
+            (rows, columns.len(), self.depth, 0),
             "product: shapes do not fit"
         );
         if depth == 0 {
-            return multiply(to, a, View::new(&[], 0, self.columns), add);
+            return multiply(to, a, View::new(&[], 0, columns.len()), add);
         }
-        Arch::new().dispatch(Product { panels: self, to, a, add });
+        Arch::new().dispatch(Product { panels: self, columns, to, a, add });
     }
 }
 
 /// One product with a packed matrix.
 struct Product<'a, 'b> {
     panels: &'a Panels,
+    columns: Range<usize>,
     to: ViewMut<'b>,
     a: View<'a>,
     add: bool,
@@ -128,13 +154,15 @@ impl WithSimd for Product<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let Panels { data, start, depth, columns, width } = self.panels;
-        for (index, panel) in
-            data[*start..][..columns.div_ceil(*width) * depth * width].chunks_exact(depth * width).enumerate()
-        {
-            let (panel, _) = S::as_simd_f32s(panel).0.as_chunks::<ACROSS>();
+        let Panels { data, start, depth, width, .. } = self.panels;
+        let first = start + self.columns.start * depth;
+        for (index, panel) in data[first..].chunks_exact(depth * width).enumerate() {
             let from = index * width;
-            let count = (*width).min(columns - from);
+            if from >= self.to.columns {
+                break;
+            }
+            let (panel, _) = S::as_simd_f32s(panel).0.as_chunks::<ACROSS>();
+            let count = (*width).min(self.to.columns - from);
             let rows = self.to.rows;
             in_tiles(simd, rows, &mut PanelTiles { product: &mut self, panel, from, count });
         }
@@ -267,7 +295,7 @@ mod tests {
         let (mut got, mut expected) = (vec![0.0; 11 * 61], vec![0.0; 11 * 61]);
         let panels = Panels::new(b, ACROSS * 8);
         let to = ViewMut::strided(&mut got, 11, 61, 61);
-        Simd::vectorize(simd, Product { panels: &panels, to, a, add: false });
+        Simd::vectorize(simd, Product { panels: &panels, columns: 0..61, to, a, add: false });
         multiply(ViewMut::strided(&mut expected, 11, 61, 61), a, b, false);
         assert_eq!(got, expected);
     }

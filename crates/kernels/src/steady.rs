@@ -7,9 +7,9 @@
 //! as output layer do.
 
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 use crate::packed::{ACROSS, Panels, Tiles, in_tiles, store, sums};
+use crate::parts::in_parts;
 use crate::product::{View, ViewMut};
 
 /// `to = a · b`, or `to += a · b`, on the calling thread. The rows of `a` lie in one piece.
@@ -25,39 +25,12 @@ pub(crate) fn multiply_steady(to: ViewMut<'_>, a: View<'_>, b: View<'_>, add: bo
 
 /// `a · b` as a new row-major matrix, its rows or, where these are few, its columns split over the threads.
 pub(crate) fn product_steady(a: View<'_>, b: View<'_>) -> Vec<f32> {
-    /// Fewer rows than this are not split.
-    const FEW: usize = 16;
-    let ((rows, _), (_, columns), threads) = (a.shape(), b.shape(), rayon::current_num_threads());
-    let mut result = vec![0.0; rows * columns];
-    if result.is_empty() {
-        return result;
-    }
-    let block = rows.div_ceil(threads);
-    if threads == 1 || block >= FEW {
-        result.par_chunks_mut(block * columns).enumerate().for_each(|(index, to)| {
-            let count = to.len() / columns;
-            multiply_steady(
-                ViewMut::strided(to, count, columns, columns),
-                a.rows(index * block, count),
-                b,
-                false,
-            );
-        });
-        return result;
-    }
-    let block = columns.div_ceil(threads);
-    let blocks = (0..columns).into_par_iter().step_by(block).map(|from| {
-        let count = block.min(columns - from);
-        let mut part = vec![0.0; rows * count];
-        multiply_steady(ViewMut::strided(&mut part, rows, count, count), a, b.columns(from, count), false);
-        (from, count, part)
-    });
-    for (from, count, part) in blocks.collect::<Vec<_>>() {
-        for (to, row) in result.chunks_exact_mut(columns).zip(part.chunks_exact(count)) {
-            to[from..][..count].copy_from_slice(row);
-        }
-    }
-    result
+    let ((rows, depth), (_, columns)) = (a.shape(), b.shape());
+    in_parts([rows, depth, columns], 1, |rows, columns, to| {
+        let to = ViewMut::strided(to, rows.len(), columns.len(), columns.len());
+        let (a, b) = (a.rows(rows.start, rows.len()), b.columns(columns.start, columns.len()));
+        multiply_steady(to, a, b, false);
+    })
 }
 
 /// A product with a right factor whose rows lie in one piece: registers across its columns.

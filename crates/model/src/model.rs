@@ -11,7 +11,7 @@ use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
 use gatto_data::{Labels, Padded};
 use gatto_nn::attention::Choosing;
-use gatto_nn::{Initial, Noise};
+use gatto_nn::{Initial, Noise, Precision};
 
 /// The numbers of tokens on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +93,16 @@ impl Model {
         let single = plan.reader == Reader::Itself;
         let source_output = plan.sharing.source_output;
         Self { encoder, decoder, head, features, single, source_output, vocabularies }
+    }
+
+    /// Makes the weights ready for prediction. It holds until parameters change.
+    pub fn prepare(&mut self, precision: Precision) {
+        self.encoder.iter_mut().for_each(|encoder| encoder.prepare(precision));
+        self.features.iter_mut().for_each(|features| features.network.prepare(precision));
+        let source = self.encoder.as_ref().filter(|_| self.source_output).and_then(Encoder::embedding);
+        if let Some(decoder) = &mut self.decoder {
+            decoder.prepare(source, precision);
+        }
     }
 
     /// Reads a batch of sources; a language model has nothing to read.

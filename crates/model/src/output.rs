@@ -2,7 +2,7 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use gatto_nn::{Embedding, Initial, Linear, linear, linear_transposed, tanh};
+use gatto_nn::{Embedding, Initial, Linear, Precision, Ready, linear, linear_transposed, tanh};
 
 /// Weight `[H, V]` (or the target tokens' vectors, transposed) and bias `[V]`.
 #[derive(Module, Debug)]
@@ -12,6 +12,8 @@ pub(crate) struct Output {
     /// `None` where the token vectors do double duty (Press & Wolf, 2017).
     weight: Option<Param<Tensor<2>>>,
     bias: Param<Tensor<1>>,
+    #[module(skip)]
+    ready: Ready,
 }
 
 impl Output {
@@ -27,7 +29,18 @@ impl Output {
             narrow: narrow.map(|narrow| Linear::new(width, narrow, initial)),
             weight: (!tied).then(|| initial.glorot([narrow.unwrap_or(width), vocabulary])),
             bias: initial.constant([vocabulary], 0.0),
+            ready: Ready::default(),
         }
+    }
+
+    /// Makes the weights ready for prediction; `embedding` holds the vectors that do double duty.
+    pub(crate) fn prepare(&mut self, embedding: Option<&Embedding>, precision: Precision) {
+        self.narrow.iter_mut().for_each(|narrow| narrow.prepare(precision));
+        self.ready = match (&self.weight, embedding) {
+            (Some(weight), _) => Ready::new(&weight.val(), false, precision),
+            (None, Some(embedding)) => Ready::new(&embedding.weight.val(), true, precision),
+            (None, None) => Ready::default(),
+        };
     }
 
     /// Scores [N, V] of features [N, width]; `embedding` holds the vectors that do double duty.
@@ -36,6 +49,9 @@ impl Output {
             Some(narrow) => tanh(narrow.forward(features)),
             None => features,
         };
+        if let Some(scores) = self.ready.forward(&features, Some(&self.bias.val())) {
+            return scores;
+        }
         match (&self.weight, embedding) {
             (Some(weight), _) => linear(features, weight.val(), self.bias.val()),
             (None, Some(embedding)) => linear_transposed(features, embedding.weight.val(), self.bias.val()),

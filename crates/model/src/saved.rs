@@ -14,6 +14,7 @@ use crate::weights;
 use burn::tensor::Device;
 use gatto_data::tokens::{TokenizerPair, TokensConfig};
 use gatto_data::{Coder, Labels};
+use gatto_nn::Precision;
 use gatto_search::SearchConfig;
 use serde::Deserialize;
 use std::path::Path;
@@ -104,8 +105,13 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// Loads the model in a run directory.
+    /// Loads the model in a run directory, ready to be used.
     pub fn load(directory: &Path, device: &Device) -> Result<Self, ModelError> {
+        Self::load_with(directory, Precision::Float, device)
+    }
+
+    /// The same with weights of another precision.
+    pub fn load_with(directory: &Path, precision: Precision, device: &Device) -> Result<Self, ModelError> {
         let require = |file: &'static str| match directory.join(file).exists() {
             true => Ok(()),
             false => Err(ModelError::NotARun { path: directory.to_owned(), missing: file }),
@@ -135,7 +141,8 @@ impl Saved {
             let (path, found, expected) = (directory.join(LABELS), labels.len(), answers.values.len());
             return Err(ModelError::OtherLabels { path, found, expected });
         }
-        let model = weights::install(Model::blank(&plan, vocabularies, device), weights, &path, true)?;
+        let mut model = weights::install(Model::blank(&plan, vocabularies, device), weights, &path, true)?;
+        model.prepare(precision);
         Ok(Self { task: described.task, plan, model, tokens, labels, search: described.search })
     }
 

@@ -1,7 +1,7 @@
 //! y = x W + b.
 
-use crate::Initial;
 use crate::flex::{Gradient, Operand, Values, operation};
+use crate::{Initial, Precision, Ready};
 use burn::module::{Module, Param};
 use burn::tensor::{Shape, Tensor};
 use gatto_kernels::linear as kernel;
@@ -13,12 +13,20 @@ pub struct Linear {
     pub weight: Param<Tensor<2>>,
     /// b: `[O]`.
     pub bias: Param<Tensor<1>>,
+    #[module(skip)]
+    ready: Ready,
 }
 
 impl Linear {
     /// A map from `input` to `output` features.
     pub fn new(input: usize, output: usize, initial: &mut Initial) -> Self {
-        Self { weight: initial.glorot([input, output]), bias: initial.constant([output], 0.0) }
+        let (weight, bias) = (initial.glorot([input, output]), initial.constant([output], 0.0));
+        Self { weight, bias, ready: Ready::default() }
+    }
+
+    /// Makes the weight ready for prediction.
+    pub fn prepare(&mut self, precision: Precision) {
+        self.ready = Ready::new(&self.weight.val(), false, precision);
     }
 
     /// Applies the map to every row: `[…, I]` → `[…, O]`.
@@ -27,7 +35,9 @@ impl Linear {
         let mut shape = x.dims();
         let rows = shape.iter().product::<usize>() / input.max(1);
         shape[D - 1] = output;
-        linear(x.reshape([rows, input]), self.weight.val(), self.bias.val()).reshape(shape)
+        let x = x.reshape([rows, input]);
+        let y = self.ready.forward(&x, Some(&self.bias.val()));
+        y.unwrap_or_else(|| linear(x, self.weight.val(), self.bias.val())).reshape(shape)
     }
 }
 

@@ -189,11 +189,11 @@ fn check_directions(case: &Value, cell: Cell, device: &Device) {
             let at = |key: &str| case["layer_weights"][0][direction][key].clone();
             let state = |key: &str| tensor(&case[key][0][direction], [batch, width], device).require_grad();
             let first = CellState { hidden: state("h0"), cell: (cell == Cell::Lstm).then(|| state("c0")) };
-            let weights = LayerWeights {
-                input: tensor(&at("w_x"), [input, cell.gates() * width], device),
-                recurrent: tensor(&at("w_h"), [width, cell.gates() * width], device),
-                bias: tensor(&at("bias"), [cell.bias_blocks() * width], device),
-            };
+            let weights = LayerWeights::new(
+                tensor(&at("w_x"), [input, cell.gates() * width], device),
+                tensor(&at("w_h"), [width, cell.gates() * width], device),
+                tensor(&at("bias"), [cell.bias_blocks() * width], device),
+            );
             let given = LayerInput {
                 x: x.clone(),
                 mask: exists.clone(),
@@ -242,11 +242,11 @@ fn everything(
     let [batch, time, input, width] = sizes;
     let mut initial = Initial::new(seed, &device);
     let x = initial.normal([batch, time, input], 1.0).val();
-    let weights = LayerWeights {
-        input: initial.normal([input, cell.gates() * width], 0.5).val(),
-        recurrent: initial.normal([width, cell.gates() * width], 0.5).val(),
-        bias: initial.normal([cell.bias_blocks() * width], 0.5).val(),
-    };
+    let weights = LayerWeights::new(
+        initial.normal([input, cell.gates() * width], 0.5).val(),
+        initial.normal([width, cell.gates() * width], 0.5).val(),
+        initial.normal([cell.bias_blocks() * width], 0.5).val(),
+    );
     let hidden = initial.normal([batch, width], 1.0).val();
     let carried = (cell == Cell::Lstm).then(|| initial.normal([batch, width], 1.0).val());
     let first = CellState { hidden, cell: carried };

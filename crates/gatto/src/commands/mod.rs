@@ -14,7 +14,7 @@ mod score;
 mod sources;
 mod train;
 
-use crate::cli::{Command, Compute, Together};
+use crate::cli::{Command, Compute, Loading, Together};
 use anyhow::{Context, Result};
 use gatto::Device;
 use gatto::model::Saved;
@@ -78,8 +78,8 @@ fn predict_all(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<Stri
 }
 
 /// The models that write together with another.
-fn others(given: &Together, device: &Device) -> Result<Vec<Saved>> {
-    given.with.iter().map(|path| Ok(Saved::load(path, device)?)).collect()
+fn others(given: &Together, loading: &Loading, device: &Device) -> Result<Vec<Saved>> {
+    given.with.iter().map(|path| Ok(loading.load(path, device)?)).collect()
 }
 
 /// A flag that Ctrl-C sets; pressed again, it ends the process at once.

@@ -145,6 +145,17 @@ fn a_search_that_makes_no_sense_is_refused() {
 }
 
 #[test]
+fn eight_bits_are_nearly_as_good() {
+    let lines = mixed_lines();
+    let whole = written(run(&mut predict(&[]), Some(lines.as_bytes())));
+    let bytes = written(run(&mut predict(&["--precision", "int8"]), Some(lines.as_bytes())));
+    let same = whole.lines().zip(bytes.lines()).filter(|(whole, bytes)| whole == bytes).count();
+    assert!(same > 180, "{same} of 200");
+    let alone = ["--precision", "int8", "--batch", "1", "--threads", "1"];
+    assert_eq!(written(run(&mut predict(&alone), Some(lines.as_bytes()))), bytes);
+}
+
+#[test]
 fn input_that_cannot_be_read_is_named_and_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (input, output) = (folder.path().join("in.txt"), folder.path().join("out.txt"));

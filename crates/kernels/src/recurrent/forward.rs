@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::{Args, Cell, Tape, cells};
 use crate::maths::vectorised;
 use crate::packed::Weights;
+use crate::prepared::Prepared;
 use crate::product::{View, ViewMut, product, split_rows, zeros};
 use crate::steady::product_steady;
 
@@ -14,7 +15,9 @@ use crate::steady::product_steady;
 /// # Panics
 /// If a slice does not have the length that `args.shape` asks for.
 pub fn forward(args: &Args<'_>) -> (Vec<f32>, Tape) {
-    run(args, product, Weights::new)
+    args.check();
+    let [x, w_x] = args.inputs();
+    run(args, product(x, w_x), &StepWeights::new(args, Weights::new))
 }
 
 /// [`forward`] for prediction: the output alone, of which no row depends on how many there are, nor on the
@@ -23,27 +26,64 @@ pub fn forward(args: &Args<'_>) -> (Vec<f32>, Tape) {
 /// # Panics
 /// As [`forward`].
 pub fn forward_only(args: &Args<'_>) -> Vec<f32> {
-    run(args, product_steady, Weights::steady).0
+    args.check();
+    let [x, w_x] = args.inputs();
+    run(args, product_steady(x, w_x), &StepWeights::new(args, Weights::steady)).0
 }
 
-/// Runs the layer with these products: of all inputs at once, and of a step.
-fn run<'a>(
-    args: &Args<'a>,
-    product: fn(View<'_>, View<'_>) -> Vec<f32>,
-    weights: fn(View<'a>, usize) -> Weights<'a>,
-) -> (Vec<f32>, Tape) {
+/// [`forward_only`] with weights that were made ready: those of `args` are not read.
+///
+/// # Panics
+/// As [`forward`], and if the weights are of another layer.
+pub fn forward_prepared(args: &Args<'_>, weights: &PreparedWeights) -> Vec<f32> {
     args.check();
-    let (shape, cell) = (args.shape, args.cell);
-    let columns = cell.gates() * shape.width; // G·H
-    let states = shape.batch * shape.steps * shape.width; // B·T·H
+    let steps = StepWeights {
+        gates: Weights::Prepared(&weights.gates),
+        hidden: weights.hidden.as_ref().map(Weights::Prepared),
+    };
+    run(args, weights.input.forward(args.x, None), &steps).0
+}
 
-    let x = View::new(args.x, shape.batch * shape.steps, shape.input);
-    let mut gates = product(x, View::new(args.w_x, shape.input, columns)); // [B, T, G·H]
+/// The weights of a layer, made ready for many passes.
+#[derive(Clone, Debug)]
+pub struct PreparedWeights {
+    input: Prepared,
+    gates: Prepared,
+    hidden: Option<Prepared>,
+}
+
+impl PreparedWeights {
+    /// The weights `[I, G·H]` of the input and `[H, G·H]` of the state, each as `prepare` makes it of a matrix, its
+    /// rows and its columns.
+    pub fn new(
+        cell: Cell,
+        w_x: &[f32],
+        w_h: &[f32],
+        width: usize,
+        prepare: impl Fn(&[f32], usize, usize) -> Prepared,
+    ) -> Self {
+        let columns = cell.gates() * width;
+        let of = |from: usize, blocks: usize| {
+            let rows =
+                w_h.chunks_exact(columns.max(1)).flat_map(|row| &row[from * width..][..blocks * width]);
+            prepare(&rows.copied().collect::<Vec<_>>(), width, blocks * width)
+        };
+        let input = prepare(w_x, w_x.len() / columns.max(1), columns);
+        match cell {
+            Cell::Gru => Self { input, gates: of(0, 2), hidden: Some(of(2, 1)) },
+            cell => Self { input, gates: of(0, cell.gates()), hidden: None },
+        }
+    }
+}
+
+/// Runs the layer, from the products of all inputs `[B, T, G·H]`.
+fn run(args: &Args<'_>, mut gates: Vec<f32>, weights: &StepWeights<'_>) -> (Vec<f32>, Tape) {
+    let (shape, cell) = (args.shape, args.cell);
+    let states = shape.batch * shape.steps * shape.width; // B·T·H
     let mut before = zeros(states);
     let mut inner = zeros(if cell == Cell::Rnn { 0 } else { states });
     let mut out = zeros(args.out_len());
 
-    let weights = StepWeights::new(args, weights);
     let threads = rayon::current_num_threads();
     let count = shape.batch.div_ceil(threads).max(1);
     let mut first = 0;
@@ -57,7 +97,7 @@ fn run<'a>(
             part
         })
         .collect();
-    parts.into_par_iter().for_each(|rows| rows.run(args, &weights));
+    parts.into_par_iter().for_each(|rows| rows.run(args, weights));
     (out, Tape { gates, before, inner })
 }
 

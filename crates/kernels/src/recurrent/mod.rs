@@ -24,7 +24,9 @@ mod reference;
 mod tests;
 
 pub use backward::backward;
-pub use forward::{forward, forward_only};
+pub use forward::{PreparedWeights, forward, forward_only, forward_prepared};
+
+use crate::product::View;
 
 /// The kind of cell: how a step makes the next state from its input and the state before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +105,12 @@ impl Args<'_> {
     /// The number of values in the output: `B · T · H`, for the LSTM `B · (T + 1) · H`.
     pub fn out_len(&self) -> usize {
         self.shape.batch * self.cell.out_rows(self.shape.steps) * self.shape.width
+    }
+
+    /// The inputs `[B·T, I]` and their weights `[I, G·H]`.
+    fn inputs(&self) -> [View<'_>; 2] {
+        let Shape { batch, steps, input, width } = self.shape;
+        [View::new(self.x, batch * steps, input), View::new(self.w_x, input, self.cell.gates() * width)]
     }
 
     /// Panics unless every slice has the length that the shape asks for.

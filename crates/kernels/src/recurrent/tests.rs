@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 
 use super::reference::Reference;
-use super::{Args, Cell, Gradients, Shape, backward, forward, forward_only};
+use super::{
+    Args, Cell, Gradients, PreparedWeights, Shape, backward, forward, forward_only, forward_prepared,
+};
+use crate::prepared::Prepared;
 
 /// Values in −1 … 1 that depend on `seed` and their index.
 fn noise(len: usize, seed: u64) -> Vec<f32> {
@@ -131,6 +134,16 @@ proptest! {
         let expected = case.reference().forward();
         prop_assert_eq!(out.len(), expected.len());
         prop_assert_eq!(only.len(), expected.len());
+        for (prepare, allowed) in [(Prepared::floats as fn(&[f32], usize, usize, bool) -> Prepared, 2e-5), (Prepared::bytes, 0.2)] {
+            let Args { cell, w_x, w_h, shape, .. } = case.args();
+            let prepare = |weight: &[f32], input, output| prepare(weight, input, output, false);
+            let weights = PreparedWeights::new(cell, w_x, w_h, shape.width, prepare);
+            let out = forward_prepared(&case.args(), &weights);
+            prop_assert_eq!(out.len(), expected.len());
+            for (got, expected) in out.iter().zip(&expected) {
+                prop_assert!((f64::from(*got) - expected).abs() < allowed, "{} {}", got, expected);
+            }
+        }
         for ((got, only), expected) in out.iter().zip(only).zip(expected) {
             prop_assert!((f64::from(*got) - expected).abs() < 2e-5, "{} {}", got, expected);
             prop_assert!((f64::from(only) - expected).abs() < 2e-5, "{} {}", only, expected);

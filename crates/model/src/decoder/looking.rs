@@ -5,7 +5,7 @@ use crate::memory::{Memory, row_ids};
 use burn::module::Module;
 use burn::tensor::Tensor;
 use gatto_nn::attention::{Attention, Choosing, Looked, Source};
-use gatto_nn::{Initial, Linear, tanh};
+use gatto_nn::{Initial, Linear, Precision, tanh};
 
 /// An attention, and where what it sees meets the decoder's state.
 #[derive(Module, Debug)]
@@ -85,6 +85,12 @@ impl Looking {
             carried: config.is_carried(),
             at_prediction: config.at_prediction(),
         }
+    }
+
+    /// Makes the weights ready for prediction.
+    pub(crate) fn prepare(&mut self, precision: Precision) {
+        self.look.prepare(precision);
+        self.meeting.prepare(precision);
     }
 
     /// Whether the state before a step asks, and not the one behind it.

@@ -16,7 +16,7 @@ use burn::tensor::{Device, Tensor};
 use gatto_nn::attention::{Choice, Choosing};
 use gatto_nn::recurrent::Network;
 use gatto_nn::transformer::Stack;
-use gatto_nn::{Embedding, Noise};
+use gatto_nn::{Embedding, Noise, Precision};
 
 /// The list of decoders.
 #[derive(Module, Debug)]
@@ -146,6 +146,22 @@ impl Decoder {
             Self::Transformer(decoder) => (&decoder.output, &decoder.embedding),
         };
         output.scores(features, Some(source.unwrap_or(embedding)))
+    }
+
+    /// Makes the weights ready for prediction; `source` as for [`Decoder::project`].
+    pub(crate) fn prepare(&mut self, source: Option<&Embedding>, precision: Precision) {
+        let (output, embedding) = match self {
+            Self::Recurrent(decoder) => {
+                decoder.network.prepare(precision);
+                decoder.attention.iter_mut().for_each(|attention| attention.prepare(precision));
+                (&mut decoder.output, &decoder.embedding)
+            }
+            Self::Transformer(decoder) => {
+                decoder.stack.prepare(precision);
+                (&mut decoder.output, &decoder.embedding)
+            }
+        };
+        output.prepare(Some(source.unwrap_or(embedding)), precision);
     }
 
     /// What an encoder may borrow.

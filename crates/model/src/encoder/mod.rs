@@ -12,7 +12,7 @@ use crate::decoder::Lent;
 use crate::memory::{Memory, Tokens};
 use burn::module::Module;
 use burn::tensor::Tensor;
-use gatto_nn::{Embedding, Noise};
+use gatto_nn::{Embedding, Noise, Precision};
 
 /// The list of encoders.
 #[derive(Module, Debug)]
@@ -44,6 +44,16 @@ impl Encoder {
         match self {
             Self::Recurrent(encoder) => encoder.read(source, vectors, lent, noise),
             Self::Transformer(encoder) => encoder.read(source, vectors, lent, noise),
+        }
+    }
+
+    /// Makes the weights ready for prediction.
+    pub(crate) fn prepare(&mut self, precision: Precision) {
+        match self {
+            Self::Recurrent(encoder) => {
+                encoder.network.iter_mut().for_each(|network| network.prepare(precision));
+            }
+            Self::Transformer(encoder) => encoder.stack.iter_mut().for_each(|stack| stack.prepare(precision)),
         }
     }
 

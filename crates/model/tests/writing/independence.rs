@@ -2,7 +2,7 @@
 //! which stand beside it, or on the number of threads. Not nearly: every bit. And what search says of its
 //! output is what scoring that output says.
 
-use crate::{SENTENCES, best, models, sentences};
+use crate::{SENTENCES, best, models, prepared_models, sentences};
 use gatto_model::{Drawing, Prediction, Request, Saved, Task, Writers};
 use gatto_search::{Sampling, SearchConfig};
 
@@ -13,8 +13,17 @@ fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
 
 #[test]
 fn neither_company_nor_threads_change_a_bit() {
-    let sentences = sentences();
-    for (name, mut saved) in models() {
+    company_changes_nothing(models(), SENTENCES);
+}
+
+#[test]
+fn nor_do_they_where_weights_are_ready() {
+    company_changes_nothing(prepared_models(), SENTENCES / 5);
+}
+
+fn company_changes_nothing(models: Vec<(String, Saved)>, count: usize) {
+    let sentences: Vec<String> = sentences().into_iter().take(count).collect();
+    for (name, mut saved) in models {
         for beam in [1, 5] {
             saved.search = SearchConfig { beam, max_length: 8, ..SearchConfig::default() };
             let (model, tokens, plan) = (saved.model.clone(), saved.tokens.clone(), saved.plan.clone());
@@ -32,7 +41,7 @@ fn neither_company_nor_threads_change_a_bit() {
             assert!(alone.iter().all(|best| !best.is_empty()));
             for (threads, batch) in [(2, 1), (1, 7), (2, 7), (1, 64), (2, 64), (3, 64)] {
                 let found = written(threads, batch, sentences.clone());
-                let other = (0..SENTENCES).find(|&row| found[row] != alone[row]);
+                let other = (0..count).find(|&row| found[row] != alone[row]);
                 let shown = other.map(|row| (&found[row], &alone[row]));
                 assert!(other.is_none(), "{name}, beam {beam}, {threads} threads, batch {batch}: {shown:?}");
             }
@@ -47,7 +56,7 @@ fn neither_company_nor_threads_change_a_bit() {
 #[test]
 fn what_search_reports_is_what_scoring_gives() {
     let sentences: Vec<String> = sentences().into_iter().take(100).collect();
-    for (name, mut saved) in models() {
+    for (name, mut saved) in models().into_iter().chain(prepared_models()) {
         saved.search = SearchConfig { beam: 5, max_length: 8, ..SearchConfig::default() };
         let found = best(&saved, &sentences, 16, 5);
         let mut checked = 0;
@@ -97,6 +106,22 @@ fn a_sample_depends_on_its_line_alone() {
                     scored.log_probabilities.starts_with(&each[0].hypothesis.log_probabilities),
                     "{name}"
                 );
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_that_are_ready_say_nearly_the_same() {
+    let sentences: Vec<String> = sentences().into_iter().take(100).collect();
+    let targets: Vec<String> = sentences.iter().rev().cloned().collect();
+    let score = |saved: &Saved| saved.score(&sentences, &targets, 16).expect("scores");
+    let plain: Vec<_> = models().iter().map(|(_, saved)| score(saved)).collect();
+    for ((name, saved), plain) in prepared_models().iter().zip(plain.iter().chain(&plain)) {
+        let allowed = if name.ends_with("Int8") { 0.1 } else { 1e-4 };
+        for (found, plain) in score(saved).iter().zip(plain) {
+            for (found, plain) in found.log_probabilities.iter().zip(&plain.log_probabilities) {
+                assert!((found - plain).abs() < allowed, "{name}: {found} and not {plain}");
             }
         }
     }

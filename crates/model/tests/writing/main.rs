@@ -10,6 +10,7 @@ use gatto_model::{
     AttentionConfig, DecoderConfig, EncoderConfig, Model, ModelConfig, Prediction, Request, Saved,
     SharingConfig, Task, Vocabularies, Writers,
 };
+use gatto_nn::Precision;
 use gatto_nn::attention::ScoreKind;
 use gatto_search::SearchConfig;
 
@@ -61,6 +62,17 @@ pub(crate) fn models() -> Vec<(String, Saved)> {
     let looking = [ScoreKind::Additive, ScoreKind::General];
     let recurrent = looking.map(|score| (format!("recurrent, {score:?}"), saved(recurrent(score))));
     recurrent.into_iter().chain([("transformer".to_owned(), saved(transformer))]).collect()
+}
+
+/// The same models with their weights made ready for prediction: as they are, and in eight bits.
+pub(crate) fn prepared_models() -> Vec<(String, Saved)> {
+    let prepared = |precision: Precision| {
+        models().into_iter().map(move |(name, mut saved)| {
+            saved.model.prepare(precision);
+            (format!("{name}, {precision:?}"), saved)
+        })
+    };
+    prepared(Precision::Float).chain(prepared(Precision::Int8)).collect()
 }
 
 /// The best outputs of each sentence.

@@ -20,8 +20,8 @@ pub use products::{additive, additive_plain, batched, batched_plain};
 pub use scaled::{Comparison, Sight, attend, attend_plain};
 pub use score::{Score, ScoreKind, ScoreSizes};
 
-use crate::Initial;
 use crate::sharing::{Fan, row_ids};
+use crate::{Initial, Precision};
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 
@@ -106,6 +106,11 @@ impl Attention {
             focus: Focus::new(focus, sizes.query, sizes.width, initial),
             coverage: coverage.then(|| initial.uniform([width], (3.0 / width as f64).sqrt())),
         }
+    }
+
+    /// Makes the weights ready for prediction.
+    pub fn prepare(&mut self, precision: Precision) {
+        self.score.prepare(precision);
     }
 
     /// Prepares a source: `states` [B, S, H], `mask` [B, S], and an identity for each sentence.

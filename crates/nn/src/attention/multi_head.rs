@@ -7,7 +7,7 @@
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `D` width of a head, `C` = H · D.
 
 use super::scaled::{Comparison, Sight, attend};
-use crate::{Initial, Linear, Noise};
+use crate::{Initial, Linear, Noise, Precision};
 use burn::module::Module;
 use burn::tensor::Tensor;
 
@@ -78,6 +78,12 @@ impl MultiHead {
         let MultiHeadSettings { width, states, heads, projected, dropout } = settings;
         let mut map = |from: usize| projected.then(|| Linear::new(from, width, initial));
         Self { query: map(width), key: map(states), value: map(states), output: map(width), heads, dropout }
+    }
+
+    /// Makes the weights ready for prediction.
+    pub fn prepare(&mut self, precision: Precision) {
+        let maps = [&mut self.query, &mut self.key, &mut self.value, &mut self.output];
+        maps.into_iter().flatten().for_each(|map| map.prepare(precision));
     }
 
     /// What the rows of `x` [B, T, C] ask for.

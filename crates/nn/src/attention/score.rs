@@ -18,7 +18,7 @@
 //! `A` width inside the additive score.
 
 use super::products::{additive, batched};
-use crate::{Initial, linear_map};
+use crate::{Initial, Precision, Ready, linear_map};
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -83,6 +83,10 @@ pub struct Score {
     sharpness: Option<Param<Tensor<1>>>,
     #[module(skip)]
     kind: ScoreKind,
+    #[module(skip)]
+    ready_query: Ready,
+    #[module(skip)]
+    ready_key: Ready,
 }
 
 /// g of `cosine` starts at e²: at 1 no weight could be more than e² times another.
@@ -94,7 +98,15 @@ impl Score {
     /// A score with first values from `initial`.
     pub fn new(kind: ScoreKind, sizes: ScoreSizes, initial: &mut Initial) -> Self {
         let ScoreSizes { query, states, width, positions } = sizes;
-        let none = Self { query: None, key: None, vector: None, sharpness: None, kind };
+        let none = Self {
+            query: None,
+            key: None,
+            vector: None,
+            sharpness: None,
+            kind,
+            ready_query: Ready::default(),
+            ready_key: Ready::default(),
+        };
         let differ = query != states;
         match kind {
             ScoreKind::Additive => Self {
@@ -120,6 +132,14 @@ impl Score {
         }
     }
 
+    /// Makes the weights ready for prediction.
+    pub fn prepare(&mut self, precision: Precision) {
+        let ready = |weight: &Option<Param<Tensor<2>>>| {
+            weight.as_ref().map(|weight| Ready::new(&weight.val(), false, precision)).unwrap_or_default()
+        };
+        (self.ready_query, self.ready_key) = (ready(&self.query), ready(&self.key));
+    }
+
     /// Width of a key; where there are no keys, of a query.
     pub fn key_width(kind: ScoreKind, sizes: ScoreSizes) -> usize {
         if kind.has_width() { sizes.width } else { sizes.query }
@@ -128,7 +148,7 @@ impl Score {
     /// The keys of `states` [B, S, H], as [B, S, A or Q]; none where the source does not matter.
     pub fn keys(&self, states: &Tensor<3>) -> Option<Tensor<3>> {
         let keys = match &self.key {
-            Some(weight) => mapped(states.clone(), weight.val()),
+            Some(weight) => mapped(states.clone(), weight.val(), &self.ready_key),
             None => states.clone(),
         };
         (self.kind != ScoreKind::Location).then_some(keys)
@@ -137,14 +157,18 @@ impl Score {
     /// e for every query [B, T, Q] and each of `positions`: [B, T, S].
     pub fn relevance(&self, query: Tensor<3>, keys: Option<&Tensor<3>>, positions: usize) -> Tensor<3> {
         let query = match &self.query {
-            Some(weight) if self.kind == ScoreKind::Additive => mapped(query, weight.val()), // [B, T, A]
+            Some(weight) if self.kind == ScoreKind::Additive => {
+                mapped(query, weight.val(), &self.ready_query) // [B, T, A]
+            }
             _ => query,
         };
         match (self.kind, keys) {
             (ScoreKind::Location, keys) => {
                 let [batch, time, _] = query.dims();
                 let everywhere = match &self.query {
-                    Some(weight) => mapped(query.clone(), weight.val()).narrow(2, 0, positions),
+                    Some(weight) => {
+                        mapped(query.clone(), weight.val(), &self.ready_query).narrow(2, 0, positions)
+                    }
                     None => Tensor::zeros([batch, time, positions], &query.device()),
                 };
                 match keys {
@@ -174,9 +198,10 @@ impl Score {
 }
 
 /// x W for every position: [B, N, I] → [B, N, O].
-fn mapped(x: Tensor<3>, weight: Tensor<2>) -> Tensor<3> {
+fn mapped(x: Tensor<3>, weight: Tensor<2>, ready: &Ready) -> Tensor<3> {
     let ([batch, count, input], [_, output]) = (x.dims(), weight.dims());
-    linear_map(x.reshape([batch * count, input]), weight).reshape([batch, count, output])
+    let x = x.reshape([batch * count, input]);
+    ready.forward(&x, None).unwrap_or_else(|| linear_map(x, weight)).reshape([batch, count, output])
 }
 
 /// Inner products of queries [B, T, Q] and keys [B, S, Q]: [B, T, S].

@@ -77,7 +77,11 @@ pub(super) fn layer(kind: Cell, input: &LayerInput, weights: &LayerWeights) -> O
             || Kept { cell: kind, shape, reverse: input.reverse, mask, inputs, tape: Arc::new(tape) };
         operation(operands, out, shape_out, remember)
     } else {
-        plain(kernel::forward_only(&arguments), shape_out)
+        let out = match &weights.ready.0 {
+            Some(ready) => kernel::forward_prepared(&arguments, ready),
+            None => kernel::forward_only(&arguments),
+        };
+        plain(out, shape_out)
     };
     Some(read(kind, out, steps, input.reverse))
 }

@@ -5,6 +5,7 @@
 
 use super::cell::step;
 use super::{Cell, CellState, fused};
+use crate::prepared::ReadyLayer;
 use burn::tensor::Tensor;
 
 /// The weights of one layer in one direction.
@@ -16,6 +17,15 @@ pub struct LayerWeights {
     pub recurrent: Tensor<2>,
     /// b: [G·H], for the GRU [4·H].
     pub bias: Tensor<1>,
+    /// The same made ready for prediction.
+    pub(crate) ready: ReadyLayer,
+}
+
+impl LayerWeights {
+    /// Weights as they are.
+    pub fn new(input: Tensor<2>, recurrent: Tensor<2>, bias: Tensor<1>) -> Self {
+        Self { input, recurrent, bias, ready: ReadyLayer::default() }
+    }
 }
 
 /// What a layer reads.

@@ -1,7 +1,8 @@
 //! A stack of recurrent layers, in one or both directions, with dropout between them.
 
 use super::{Cell, CellState, LayerInput, LayerWeights, layer};
-use crate::{Initial, Noise, dropout};
+use crate::prepared::ReadyLayer;
+use crate::{Initial, Noise, Precision, dropout};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
@@ -41,6 +42,8 @@ struct Layer {
     input: Param<Tensor<2>>,
     recurrent: Param<Tensor<2>>,
     bias: Param<Tensor<1>>,
+    #[module(skip)]
+    ready: ReadyLayer,
 }
 
 impl Layer {
@@ -54,11 +57,21 @@ impl Layer {
             input: initial.glorot([input, cell.gates() * width]),
             recurrent: initial.orthogonal(width, cell.gates()),
             bias: initial.given(bias, [cell.bias_blocks() * width]),
+            ready: ReadyLayer::default(),
         }
     }
 
+    fn prepare(&mut self, cell: Cell, precision: Precision) {
+        self.ready = ReadyLayer::new(cell, &self.input.val(), &self.recurrent.val(), precision);
+    }
+
     fn weights(&self) -> LayerWeights {
-        LayerWeights { input: self.input.val(), recurrent: self.recurrent.val(), bias: self.bias.val() }
+        LayerWeights {
+            input: self.input.val(),
+            recurrent: self.recurrent.val(),
+            bias: self.bias.val(),
+            ready: self.ready.clone(),
+        }
     }
 }
 
@@ -107,6 +120,14 @@ impl Network {
             layers.push(level);
         }
         Self { layers, cell, width, apart, dropout: config.dropout }
+    }
+
+    /// Makes the weights ready for prediction.
+    pub fn prepare(&mut self, precision: Precision) {
+        for level in &mut self.layers {
+            let directions = [Some(&mut level.forward), level.backward.as_mut()];
+            directions.into_iter().flatten().for_each(|layer| layer.prepare(self.cell, precision));
+        }
     }
 
     /// Reads `x` [B, T, I] where `mask` [B, T] is 1, from the states in `first` (zeros if none).

@@ -4,7 +4,7 @@ use super::StackSettings;
 use crate::attention::{KeysValues, MultiHead, MultiHeadSettings, Sight};
 use crate::positions::Positions;
 use crate::sharing::Fan;
-use crate::{Activation, Initial, LayerNorm, Linear, Noise, activate, add_dropped, dropout};
+use crate::{Activation, Initial, LayerNorm, Linear, Noise, Precision, activate, add_dropped, dropout};
 use burn::module::Module;
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,14 @@ impl Layer {
             order: settings.norm,
             dropout: settings.dropout,
         }
+    }
+
+    /// Makes the weights ready for prediction.
+    pub(super) fn prepare(&mut self, precision: Precision) {
+        self.attention.prepare(precision);
+        self.cross.iter_mut().for_each(|cross| cross.prepare(precision));
+        self.feed_forward.inner.prepare(precision);
+        self.feed_forward.outer.prepare(precision);
     }
 
     /// A source [B, S, …] as this layer sees it.

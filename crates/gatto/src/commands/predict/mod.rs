@@ -63,7 +63,7 @@ impl Read<'_> {
 }
 
 fn predict(arguments: &Predict, device: &Device) -> Result<()> {
-    let mut saved = Saved::load(&arguments.model, device)?;
+    let mut saved = arguments.loading.load(&arguments.model, device)?;
     ensure!(
         saved.task != Task::BidirectionalLanguageModel,
         "{}: is a language model of both directions, which neither writes nor fills gaps; measure it with \
@@ -77,7 +77,7 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     }
     saved.search = arguments.search.over(&saved.search);
     check_search(arguments, &saved)?;
-    let others = super::others(&arguments.together, device)?;
+    let others = super::others(&arguments.together, &arguments.loading, device)?;
     let models = std::iter::once(&saved).chain(&others).collect();
     let writers = match saved.task {
         Task::Translate => Some(Writers::together(models, arguments.together.mean.into())?),

@@ -1,0 +1,142 @@
+//! A matrix of weights made ready once for many products at prediction: as it is, or in eight bits.
+//!
+//! Either way a row of a product is what it would be alone, whatever stands beside it and however many threads there
+//! are.
+
+use crate::linear::add_to_rows;
+use crate::packed::{ACROSS, Panels, lanes};
+use crate::parts::in_parts;
+use crate::product::{View, ViewMut};
+use crate::quantised::Quantised;
+
+/// A matrix `[I, O]` that is ready to be multiplied by rows.
+#[derive(Clone, Debug)]
+pub enum Prepared {
+    /// In panels, as the registers of this machine read it.
+    Floats(Packed),
+    /// In eight bits.
+    Bytes(Quantised),
+}
+
+/// A matrix in panels.
+#[derive(Clone, Debug)]
+pub struct Packed(Panels);
+
+impl Prepared {
+    /// The weights `[I, O]`, or `[O, I]` if `transposed`, as they are.
+    ///
+    /// # Panics
+    /// If their number is another.
+    pub fn floats(weight: &[f32], input: usize, output: usize, transposed: bool) -> Self {
+        assert_eq!(weight.len(), input * output, "prepared: the weight is not [{input}, {output}]");
+        let view = match transposed {
+            true => View::new(weight, output, input).transposed(),
+            false => View::new(weight, input, output),
+        };
+        Self::Floats(Packed(Panels::new(view, ACROSS * lanes())))
+    }
+
+    /// The same in eight bits.
+    ///
+    /// # Panics
+    /// As [`Prepared::floats`].
+    pub fn bytes(weight: &[f32], input: usize, output: usize, transposed: bool) -> Self {
+        Self::Bytes(Quantised::new(weight, input, output, transposed))
+    }
+
+    /// I and O.
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Floats(Packed(panels)) => panels.shape(),
+            Self::Bytes(weight) => weight.shape(),
+        }
+    }
+
+    /// x W + b for rows of I numbers, or x W without a bias.
+    ///
+    /// # Panics
+    /// If lengths do not fit.
+    pub fn forward(&self, x: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
+        let panels = match self {
+            Self::Bytes(weight) => return weight.forward(x, bias),
+            Self::Floats(Packed(panels)) => panels,
+        };
+        let (input, output) = panels.shape();
+        let rows = x.len() / input.max(1);
+        assert_eq!(x.len(), rows * input, "prepared: x is not of rows of {input}");
+        assert!(bias.is_none_or(|bias| bias.len() == output), "prepared: the bias is not [{output}]");
+        let x = View::new(x, rows, input);
+        in_parts([rows, input, output], panels.width(), |rows, columns, to| {
+            let width = columns.len();
+            let view = ViewMut::strided(to, rows.len(), width, width);
+            panels.multiply_columns(columns.clone(), view, x.rows(rows.start, rows.len()), false);
+            if let Some(bias) = bias {
+                add_to_rows(to, &bias[columns]);
+            }
+        })
+    }
+
+    /// `to += a · W`, or `to = a · W`, on the calling thread.
+    pub(crate) fn multiply(&self, to: ViewMut<'_>, a: View<'_>, add: bool) {
+        match self {
+            Self::Floats(Packed(panels)) => panels.multiply(to, a, add),
+            Self::Bytes(weight) => {
+                let rows: Vec<f32> = (0..to.rows).flat_map(|row| a.row(row)).copied().collect();
+                let product = weight.forward_alone(&rows);
+                for (row, product) in product.chunks_exact(to.columns.max(1)).enumerate() {
+                    let to = &mut to.data[row * to.row_stride..][..to.columns];
+                    match add {
+                        true => to.iter_mut().zip(product).for_each(|(to, y)| *to += y),
+                        false => to.copy_from_slice(product),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::values;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_mapped_in_either_form(
+            rows in 0usize..40, input in 1usize..70, output in 1usize..150, transposed: bool, biased: bool, seed: u32,
+        ) {
+            let (x, weight) = (values(rows * input, seed), values(input * output, seed ^ 1));
+            let bias = values(output, seed ^ 2);
+            let bias = biased.then_some(&bias[..]);
+            let at = |i: usize, o: usize| if transposed { o * input + i } else { i * output + o };
+            let floats = Prepared::floats(&weight, input, output, transposed);
+            let bytes = Prepared::bytes(&weight, input, output, transposed);
+            prop_assert_eq!((floats.shape(), bytes.shape()), ((input, output), (input, output)));
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+            for (prepared, allowed) in [(&floats, 1e-4), (&bytes, input as f64 / 100.0)] {
+                let y = prepared.forward(&x, bias);
+                for (n, y) in y.iter().enumerate() {
+                    let (row, o) = (n / output, n % output);
+                    let term = |i: usize| f64::from(x[row * input + i]) * f64::from(weight[at(i, o)]);
+                    let exact = (0..input).map(term).sum::<f64>() + bias.map_or(0.0, |bias| f64::from(bias[o]));
+                    prop_assert!((f64::from(*y) - exact).abs() < allowed, "{} and not {}", y, exact);
+                }
+                prop_assert_eq!(&pool.install(|| prepared.forward(&x, bias)), &y);
+                let alone: Vec<f32> = x.chunks_exact(input).flat_map(|row| prepared.forward(row, bias)).collect();
+                prop_assert_eq!(&alone, &y);
+                let mut sums = vec![1.0; rows * (output + 3)];
+                if rows > 0 {
+                    let to = ViewMut::strided(&mut sums, rows, output, output + 3);
+                    prepared.multiply(to, View::new(&x, rows, input), true);
+                }
+                let plain = prepared.forward(&x, None);
+                for (sums, plain) in sums.chunks_exact(output + 3).zip(plain.chunks_exact(output)) {
+                    let added: Vec<f32> = plain.iter().map(|y| 1.0 + y).collect();
+                    prop_assert_eq!(&sums[..output], &added);
+                    prop_assert_eq!(&sums[output..], &[1.0; 3]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Affine maps with weights of eight bits.
+//!
+//! Column o of W has a scale, and so has every row of x, found when it comes:
+//!
+//! ```text
+//! W_io ≈ s_o q_io      q from −127 to 127, s_o = max_i |W_io| / 127
+//! x_i  ≈ t p_i         p from −127 to 127, t = max_i |x_i| / 127
+//! y_o  = t s_o Σ_i p_i q_io + b_o
+//! ```
+//!
+//! The sum is of integers, and exact: every instruction set gives the same numbers, and a row is what it would be
+//! alone. Weights are a quarter of their size, which is what decoding few rows takes its time from.
+
+mod sums;
+
+use crate::parts::in_parts;
+use crate::product::View;
+use rayon::prelude::*;
+use std::ops::Range;
+use sums::{GROUP, Instructions, MOST_ROWS, PANEL, Panel, WIDTH};
+
+/// The largest of the integers.
+const MOST: f32 = 127.0;
+/// Added to a number of at most 2²² in magnitude and taken away again, this rounds it, of halves to the even one.
+const ROUND: f32 = 12_582_912.0;
+
+/// A matrix of `input` rows and `output` columns in eight bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantised {
+    input: usize,
+    output: usize,
+    /// For each [`WIDTH`] columns their rows by fours, zeros beyond the last of either.
+    panels: Vec<[i8; PANEL]>,
+    /// s of each column, and Σ q.
+    scales: Vec<f32>,
+    totals: Vec<i32>,
+}
+
+/// Rows of x in eight bits.
+struct Rows {
+    /// p + 128, by fours.
+    values: Vec<[u8; GROUP]>,
+    scales: Vec<f32>,
+}
+
+impl Quantised {
+    /// The weights `[input, output]`, or `[output, input]` if `transposed`, in eight bits.
+    ///
+    /// # Panics
+    /// If their number is another.
+    pub fn new(weight: &[f32], input: usize, output: usize, transposed: bool) -> Self {
+        assert_eq!(weight.len(), input * output, "quantised: the weight is not [{input}, {output}]");
+        let view = match transposed {
+            true => View::new(weight, output, input),
+            false => View::new(weight, input, output).transposed(),
+        };
+        let columns = (0..output).into_par_iter().map(|column| {
+            let mut values = vec![0.0; input];
+            view.copy_rows(column, &mut values, input.max(1));
+            quantised(&values)
+        });
+        let (scales, values): (Vec<f32>, Vec<Vec<i8>>) = columns.unzip();
+        Self::of_columns(input, scales, &values.concat())
+    }
+
+    /// Weights that are in eight bits already: the scale of each column, and its values, column after column.
+    ///
+    /// # Panics
+    /// If there are not `input` values for each scale.
+    pub fn of_columns(input: usize, scales: Vec<f32>, values: &[i8]) -> Self {
+        let output = scales.len();
+        assert_eq!(values.len(), input * output, "quantised: not {input} values for {output} scales");
+        let (depth, count) = (input.div_ceil(GROUP), output.div_ceil(WIDTH));
+        let mut panels = vec![[0; PANEL]; depth * count];
+        panels.par_chunks_mut(depth.max(1)).enumerate().for_each(|(index, panel)| {
+            let columns = values.chunks_exact(input.max(1)).skip(index * WIDTH).take(WIDTH);
+            for (column, values) in columns.enumerate() {
+                for (values, groups) in values.chunks(GROUP).zip(&mut *panel) {
+                    groups[column * GROUP..][..values.len()].copy_from_slice(values);
+                }
+            }
+        });
+        let totals = values
+            .chunks_exact(input.max(1))
+            .map(|column| column.iter().map(|&q| i32::from(q)).sum())
+            .collect();
+        Self { input, output, panels, scales, totals }
+    }
+
+    /// Rows and columns of the matrix.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.input, self.output)
+    }
+
+    /// The scale of each column.
+    pub fn scales(&self) -> &[f32] {
+        &self.scales
+    }
+
+    /// The integers, column after column.
+    pub fn columns(&self) -> Vec<i8> {
+        let depth = self.input.div_ceil(GROUP);
+        let column = |column: usize| {
+            let panel = &self.panels[column / WIDTH * depth..][..depth];
+            let groups = panel.iter().flat_map(move |groups| &groups[column % WIDTH * GROUP..][..GROUP]);
+            groups.take(self.input).copied()
+        };
+        (0..self.output).flat_map(column).collect()
+    }
+
+    /// x W + b for rows of `input` numbers, or x W without a bias.
+    ///
+    /// # Panics
+    /// If lengths do not fit.
+    pub fn forward(&self, x: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
+        self.forward_with(Instructions::best(), x, bias)
+    }
+
+    /// The same without a bias, on the calling thread.
+    pub(crate) fn forward_alone(&self, x: &[f32]) -> Vec<f32> {
+        let count = x.len() / self.input.max(1);
+        let mut y = vec![0.0; count * self.output];
+        if !y.is_empty() {
+            let rows = Rows::new(x, self.input);
+            self.multiply(Instructions::best(), &rows, 0..count, 0..self.output, None, &mut y);
+        }
+        y
+    }
+
+    fn forward_with(&self, instructions: Instructions, x: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
+        let count = x.len() / self.input.max(1);
+        assert_eq!(x.len(), count * self.input, "quantised: x is not of rows of {}", self.input);
+        assert!(
+            bias.is_none_or(|bias| bias.len() == self.output),
+            "quantised: the bias is not [{}]",
+            self.output
+        );
+        let rows = Rows::new(x, self.input);
+        in_parts([count, self.input, self.output], WIDTH, |inside, columns, y| {
+            self.multiply(instructions, &rows, inside, columns, bias, y);
+        })
+    }
+
+    /// The columns of some rows, on the calling thread; the first of them begins a panel.
+    fn multiply(
+        &self,
+        instructions: Instructions,
+        rows: &Rows,
+        inside: Range<usize>,
+        columns: Range<usize>,
+        bias: Option<&[f32]>,
+        y: &mut [f32],
+    ) {
+        let (depth, width) = (self.input.div_ceil(GROUP), columns.len());
+        for from in columns.clone().step_by(WIDTH) {
+            let these = from..columns.end.min(from + WIDTH);
+            let panel = Panel {
+                groups: &self.panels[from / WIDTH * depth..][..depth],
+                scales: &self.scales[these.clone()],
+                totals: &self.totals[these.clone()],
+                bias: bias.map(|bias| &bias[these.clone()]),
+            };
+            for row in inside.clone().step_by(MOST_ROWS) {
+                let together = MOST_ROWS.min(inside.end - row);
+                let values = &rows.values[row * depth..][..together * depth];
+                let scales = &rows.scales[row..][..together];
+                let to = &mut y[(row - inside.start) * width + from - columns.start..];
+                panel.multiply(instructions, values, scales, to, width);
+            }
+        }
+    }
+}
+
+impl Rows {
+    fn new(x: &[f32], input: usize) -> Self {
+        let depth = input.div_ceil(GROUP);
+        let count = x.len() / input.max(1);
+        let (mut values, mut scales) = (vec![[128; GROUP]; count * depth], vec![0.0; count]);
+        let rows = x.chunks_exact(input.max(1)).zip(values.chunks_exact_mut(depth.max(1))).zip(&mut scales);
+        for ((x, values), scale) in rows {
+            pulp::Arch::new().dispatch(|| {
+                let (found, inverse) = scale_of(x);
+                *scale = found;
+                for (to, x) in values.as_flattened_mut().iter_mut().zip(x) {
+                    *to = (rounded(x * inverse) + 128) as u8;
+                }
+            });
+        }
+        Self { values, scales }
+    }
+}
+
+/// The scale of some numbers, and the integers that stand for them.
+fn quantised(values: &[f32]) -> (f32, Vec<i8>) {
+    let (scale, inverse) = scale_of(values);
+    (scale, values.iter().map(|value| rounded(value * inverse) as i8).collect())
+}
+
+/// What one step of the integers is worth, and its inverse. Where all are zero, or one is not a number, all that
+/// stands for them is 0.
+#[inline(always)]
+fn scale_of(values: &[f32]) -> (f32, f32) {
+    let most = largest(values);
+    if most > 0.0 && most.is_finite() && (MOST / most).is_finite() {
+        (most / MOST, MOST / most)
+    } else {
+        (0.0, 0.0)
+    }
+}
+
+/// The largest magnitude; infinite if one is not a number.
+#[inline(always)]
+fn largest(values: &[f32]) -> f32 {
+    // As integers, magnitudes have the same order, and what is not a number is above infinity.
+    let most = values.iter().map(|value| value.to_bits() & 0x7fff_ffff).max().unwrap_or(0);
+    if most > f32::INFINITY.to_bits() { f32::INFINITY } else { f32::from_bits(most) }
+}
+
+/// The nearest integer to a number of at most 127 in magnitude; 0 for what is not a number.
+#[inline(always)]
+fn rounded(value: f32) -> i32 {
+    (value + ROUND).to_bits() as i32 - ROUND.to_bits() as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::values;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_instruction_set_gives_the_sums(
+            rows in 0usize..20, input in 1usize..70, output in 1usize..200, transposed: bool, biased: bool, seed: u32,
+        ) {
+            let (x, weight) = (values(rows * input, seed), values(input * output, seed ^ 1));
+            let bias = values(output, seed ^ 2);
+            let bias = biased.then_some(&bias[..]);
+            let quantised_weight = Quantised::new(&weight, input, output, transposed);
+            let mut expected = Vec::new();
+            for row in x.chunks_exact(input) {
+                let (t, p) = quantised(row);
+                for o in 0..output {
+                    let column: Vec<f32> = (0..input)
+                        .map(|i| weight[if transposed { o * input + i } else { i * output + o }])
+                        .collect();
+                    let (s, q) = quantised(&column);
+                    let sum: i32 = p.iter().zip(&q).map(|(&p, &q)| i32::from(p) * i32::from(q)).sum();
+                    expected.push(sum as f32 * (t * s) + bias.map_or(0.0, |bias| bias[o]));
+                }
+            }
+            for instructions in Instructions::all() {
+                prop_assert_eq!(&quantised_weight.forward_with(instructions, &x, bias), &expected);
+            }
+            // One row is what it is among others, and threads change nothing.
+            for (row, y) in x.chunks_exact(input).zip(expected.chunks_exact(output)) {
+                prop_assert_eq!(&quantised_weight.forward(row, bias), y);
+            }
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+            prop_assert_eq!(&pool.install(|| quantised_weight.forward(&x, bias)), &expected);
+            // It can be taken apart and put together again.
+            let again =
+                Quantised::of_columns(input, quantised_weight.scales().to_vec(), &quantised_weight.columns());
+            prop_assert_eq!(again, quantised_weight);
+        }
+
+        #[test]
+        fn it_is_near_the_product(rows in 1usize..9, input in 1usize..300, output in 1usize..100, seed: u32) {
+            let (x, weight) = (values(rows * input, seed), values(input * output, seed ^ 5));
+            let y = Quantised::new(&weight, input, output, false).forward(&x, None);
+            for (n, y) in y.iter().enumerate() {
+                let (row, column) = (n / output, n % output);
+                let product = |i: usize| f64::from(x[row * input + i]) * f64::from(weight[i * output + column]);
+                let exact: f64 = (0..input).map(product).sum();
+                // Either factor is off by half a step, 1/254 of at most 1.
+                let bound = input as f64 * (1.0 / 127.0 + 1e-4);
+                prop_assert!((f64::from(*y) - exact).abs() <= bound, "{y} and not {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_counts_as_nothing() {
+        let weight = Quantised::new(&[1.0, 2.0, 3.0, 4.0], 2, 2, false);
+        let y = weight.forward(&[f32::NAN, 1.0, f32::INFINITY, 1.0, 0.0, 0.0, 1e-45, 1.0], Some(&[5.0, 6.0]));
+        assert_eq!(y[..6], [5.0, 6.0, 5.0, 6.0, 5.0, 6.0]);
+        let empty = Quantised::new(&[], 0, 3, false);
+        assert!(empty.forward(&[], None).is_empty());
+    }
+
+    #[test]
+    fn large_products_are_split_over_threads() {
+        let (rows, input, output) = (40, 200, 300);
+        let (x, weight) = (values(rows * input, 3), values(input * output, 4));
+        let weight = Quantised::new(&weight, input, output, false);
+        let with = |threads: usize, x: &[f32]| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| weight.forward(x, None))
+        };
+        let all = with(1, &x);
+        for threads in [2, 3, 5] {
+            assert_eq!(with(threads, &x), all);
+            assert_eq!(with(threads, &x[..2 * input]), all[..2 * output]);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Sums of products of eight-bit integers, for each instruction set that has a way of its own.
+
+/// Columns of a panel.
+pub(super) const WIDTH: usize = 64;
+/// Terms of a sum that stand side by side.
+pub(super) const GROUP: usize = 4;
+/// Bytes of a group of rows of a panel.
+pub(super) const PANEL: usize = WIDTH * GROUP;
+/// The most rows of x that are multiplied together.
+pub(super) const MOST_ROWS: usize = 6;
+
+/// The instructions that are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Instructions {
+    /// AVX-512 with VNNI: four products and their sum in one.
+    #[cfg(target_arch = "x86_64")]
+    Vnni,
+    /// AVX2: products of sixteen bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// Whatever there is.
+    Plain,
+}
+
+impl Instructions {
+    /// The fastest that the machine has.
+    pub(super) fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni") {
+                return Self::Vnni;
+            }
+            if is_x86_feature_detected!("avx2") {
+                return Self::Avx2;
+            }
+        }
+        Self::Plain
+    }
+
+    /// All that the machine has.
+    #[cfg(test)]
+    pub(super) fn all() -> Vec<Self> {
+        let best = Self::best();
+        #[cfg(target_arch = "x86_64")]
+        let all = match best {
+            Self::Vnni => vec![Self::Vnni, Self::Avx2, Self::Plain],
+            Self::Avx2 => vec![Self::Avx2, Self::Plain],
+            Self::Plain => vec![Self::Plain],
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let all = vec![best];
+        all
+    }
+}
+
+/// Some columns of a matrix, at most [`WIDTH`].
+#[derive(Clone, Copy)]
+pub(super) struct Panel<'a> {
+    pub(super) groups: &'a [[i8; PANEL]],
+    pub(super) scales: &'a [f32],
+    pub(super) totals: &'a [i32],
+    pub(super) bias: Option<&'a [f32]>,
+}
+
+impl Panel<'_> {
+    /// The columns of as many rows as there are scales, to rows of `to` that stand `stride` apart.
+    pub(super) fn multiply(
+        &self,
+        instructions: Instructions,
+        values: &[[u8; GROUP]],
+        scales: &[f32],
+        to: &mut [f32],
+        stride: usize,
+    ) {
+        match scales.len() {
+            1 => self.rows::<1>(instructions, values, scales, to, stride),
+            2 => self.rows::<2>(instructions, values, scales, to, stride),
+            3 => self.rows::<3>(instructions, values, scales, to, stride),
+            4 => self.rows::<4>(instructions, values, scales, to, stride),
+            5 => self.rows::<5>(instructions, values, scales, to, stride),
+            _ => self.rows::<MOST_ROWS>(instructions, values, scales, to, stride),
+        }
+    }
+
+    fn rows<const R: usize>(
+        &self,
+        instructions: Instructions,
+        values: &[[u8; GROUP]],
+        scales: &[f32],
+        to: &mut [f32],
+        stride: usize,
+    ) {
+        let depth = self.groups.len();
+        let rows: [&[[u8; GROUP]]; R] = std::array::from_fn(|row| &values[row * depth..][..depth]);
+        let scales: [f32; R] = std::array::from_fn(|row| scales[row]);
+        match instructions {
+            // SAFETY: `Instructions::best` and `all` name what the machine has.
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
+            Instructions::Vnni => unsafe { x86::vnni(self, rows, scales, to, stride) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
+            Instructions::Avx2 => unsafe { x86::avx2(self, rows, scales, to, stride) },
+            Instructions::Plain => {
+                for (row, (values, scale)) in rows.iter().zip(scales).enumerate() {
+                    self.finish(&plain(self.groups, values), scale, &mut to[row * stride..]);
+                }
+            }
+        }
+    }
+
+    /// From sums of p q to y.
+    #[inline(always)]
+    fn finish(&self, sums: &[i32; WIDTH], scale: f32, to: &mut [f32]) {
+        let count = self.scales.len();
+        let each = to[..count].iter_mut().zip(&sums[..count]).zip(self.scales);
+        match self.bias {
+            None => each.for_each(|((to, &sum), s)| *to = sum as f32 * (scale * s)),
+            Some(bias) => {
+                each.zip(bias).for_each(|(((to, &sum), s), b)| *to = sum as f32 * (scale * s) + b);
+            }
+        }
+    }
+}
+
+/// Σ p q of each column.
+fn plain(groups: &[[i8; PANEL]], row: &[[u8; GROUP]]) -> [i32; WIDTH] {
+    let mut sums = [0; WIDTH];
+    for (group, p) in groups.iter().zip(row) {
+        let p = p.map(|p| i32::from(p) - 128);
+        for (sum, q) in sums.iter_mut().zip(group.as_chunks::<GROUP>().0) {
+            for (p, &q) in p.iter().zip(q) {
+                *sum += p * i32::from(q);
+            }
+        }
+    }
+    sums
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{GROUP, PANEL, Panel, WIDTH};
+    use std::arch::x86_64::*;
+
+    /// Σ (p + 128) q comes out of the instruction, and 128 Σ q is taken away from it.
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(super) fn vnni<const R: usize>(
+        panel: &Panel<'_>,
+        rows: [&[[u8; GROUP]]; R],
+        scales: [f32; R],
+        to: &mut [f32],
+        stride: usize,
+    ) {
+        const ACROSS: usize = PANEL / 64;
+        let mut sums = [[_mm512_setzero_si512(); ACROSS]; R];
+        for (k, group) in panel.groups.iter().enumerate() {
+            let group: [__m512i; ACROSS] = registers(group);
+            for r in 0..R {
+                // SAFETY: rows are as long as the panel.
+                #[allow(unsafe_code, reason = "checks of six slices would double the inner loop")]
+                let p = unsafe { *rows[r].get_unchecked(k) };
+                let p = _mm512_set1_epi32(i32::from_ne_bytes(p));
+                for c in 0..ACROSS {
+                    sums[r][c] = _mm512_dpbusd_epi32(sums[r][c], p, group[c]);
+                }
+            }
+        }
+        for (row, (sums, scale)) in sums.into_iter().zip(scales).enumerate() {
+            let mut found: [i32; WIDTH] = integers(sums);
+            for (sum, total) in found.iter_mut().zip(panel.totals) {
+                *sum -= 128 * total;
+            }
+            panel.finish(&found, scale, &mut to[row * stride..]);
+        }
+    }
+
+    /// p and q are widened to sixteen bits, where products of pairs are summed without loss.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn avx2<const R: usize>(
+        panel: &Panel<'_>,
+        rows: [&[[u8; GROUP]]; R],
+        scales: [f32; R],
+        to: &mut [f32],
+        stride: usize,
+    ) {
+        /// Columns whose groups fill a register.
+        const EIGHT: usize = 8;
+        for (row, (values, scale)) in rows.into_iter().zip(scales).enumerate() {
+            let mut found = [0; WIDTH];
+            for (part, found) in found.as_chunks_mut::<EIGHT>().0.iter_mut().enumerate() {
+                let mut sums = [_mm256_setzero_si256(); 2];
+                for (group, p) in panel.groups.iter().zip(values) {
+                    let [q]: [__m256i; 1] = registers(&group.as_chunks::<32>().0[part]);
+                    let p = _mm_sub_epi16(
+                        _mm_cvtepu8_epi16(_mm_cvtsi32_si128(i32::from_ne_bytes(*p))),
+                        _mm_set1_epi16(128),
+                    );
+                    let p = _mm256_broadcastq_epi64(p);
+                    let low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(q));
+                    let high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256::<1>(q));
+                    sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(low, p));
+                    sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(high, p));
+                }
+                // Two halves of the sums of columns 0 1 4 5 | 2 3 6 7, and then in their order.
+                let both = _mm256_hadd_epi32(sums[0], sums[1]);
+                *found = integers([_mm256_permute4x64_epi64::<0b1101_1000>(both)]);
+            }
+            panel.finish(&found, scale, &mut to[row * stride..]);
+        }
+    }
+
+    /// Bytes as registers.
+    #[inline(always)]
+    fn registers<R: Copy, const N: usize, const B: usize>(bytes: &[i8; B]) -> [R; N] {
+        const { assert!(size_of::<[R; N]>() == B) };
+        // SAFETY: as many bytes, and any bytes make a register.
+        #[allow(unsafe_code, reason = "there is no safe way from bytes to registers")]
+        unsafe {
+            std::ptr::from_ref(bytes).cast::<[R; N]>().read_unaligned()
+        }
+    }
+
+    /// Registers as numbers.
+    #[inline(always)]
+    fn integers<R: Copy, const N: usize, const I: usize>(registers: [R; N]) -> [i32; I] {
+        const { assert!(size_of::<[R; N]>() == size_of::<[i32; I]>()) };
+        // SAFETY: as many bytes, and any bytes make numbers.
+        #[allow(unsafe_code, reason = "there is no safe way from registers to numbers")]
+        unsafe {
+            std::ptr::from_ref(&registers).cast::<[i32; I]>().read_unaligned()
+        }
+    }
+}
