@@ -25,7 +25,7 @@ pub use alignment::{Alignment, AlignmentErrorRate, GoldAlignment, PharaohError};
 pub use calibration::{Calibration, CalibrationBin};
 pub use classification::{ConfusionMatrix, LabelCount, LabelCounts};
 pub use errors::{Edits, ErrorRate, Unit};
-pub use exact::{ExactMatch, by_length};
+pub use exact::ExactMatch;
 pub use figures::Figures;
 pub use input::InputError;
 pub use interval::{Bootstrap, Interval, interval, wilson};
