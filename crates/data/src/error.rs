@@ -64,6 +64,48 @@ pub enum DataError {
         line: u64,
     },
 
+    /// Examples are to be grouped by a column, and a line has none of that name.
+    #[error("{}, line {line}: has no column {column} to group by; its columns are {there}", path.display())]
+    NoSuchColumn {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from one.
+        line: u64,
+        /// The column that is wanted.
+        column: String,
+        /// Those that there are.
+        there: String,
+    },
+
+    /// A column of TSV is called by a name.
+    #[error(
+        "{}: the columns of TSV are numbers, counted from 0, so that `{column}` is none of them; write the \
+         number of the column to group by",
+        path.display()
+    )]
+    ColumnName {
+        /// The file.
+        path: PathBuf,
+        /// The column that is wanted.
+        column: String,
+    },
+
+    /// Examples are to be grouped by a column, and lines have none.
+    #[error("{}: its lines have no columns, so that there is no `{column}` to group by", path.display())]
+    NoColumns {
+        /// The file.
+        path: PathBuf,
+        /// The column that is wanted.
+        column: String,
+    },
+
+    /// Examples are to be grouped by a column, and a task that makes them has none.
+    #[error("a built-in task has no columns, so that there is no `{column}` to group by")]
+    BuiltinColumns {
+        /// The column that is wanted.
+        column: String,
+    },
+
     /// A saved position is not one of this corpus.
     #[error(
         "{corpus}: has no example boundary at {at}: it has changed since the position was saved; put the old corpus back, or start anew"

@@ -12,12 +12,15 @@ pub struct Example {
     /// The gold word alignment, if the corpus knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alignment: Option<Vec<Link>>,
+    /// The group that it belongs to, if someone asked for it: [`crate::FileCorpus::grouped_by`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
 }
 
 impl Example {
-    /// An example without an alignment.
+    /// An example without an alignment, of no group.
     pub fn new(source: impl Into<String>, target: impl Into<String>) -> Self {
-        Self { source: source.into(), target: target.into(), alignment: None }
+        Self { source: source.into(), target: target.into(), alignment: None, group: None }
     }
 }
 

@@ -17,6 +17,7 @@ pub mod error;
 pub mod example;
 pub mod files;
 pub mod labels;
+pub mod noise;
 pub mod random;
 pub mod stream;
 pub mod tokens;
@@ -31,5 +32,6 @@ pub use corpus::{
 pub use error::{DataError, LineProblem, WriteError};
 pub use example::{Example, Link, Part};
 pub use labels::{Labels, Unit};
+pub use noise::Noise;
 pub use stream::{BatchStream, StreamSettings, StreamState};
 pub use tokens::{Kind, Tokenizer, TokenizerPair, TokensConfig};

@@ -42,9 +42,11 @@ pub(crate) enum Command {
     Score(Score),
     /// Predict held-out examples and measure how many are right
     ///
-    /// A translator is measured by exact match, a classifier and a labeller by accuracy, precision, recall and
-    /// F1, a language model by perplexity per token, character and byte; of a masked language model the same
-    /// tokens are hidden every time.
+    /// A translator is measured by exact match, and by BLEU, chrF and TER if it writes words or parts of words,
+    /// by error rates if it writes characters or symbols; a classifier and a labeller by accuracy, precision,
+    /// recall and F1; a language model by perplexity per token, character and byte; of a masked language model
+    /// the same tokens are hidden every time. Square brackets hold 95 % intervals. Groups of examples whose
+    /// interval lies wholly on the wrong side of the figure of all are marked `worse`.
     Evaluate(Evaluate),
     /// Measure outputs against references
     Metric(crate::commands::metric::Metric),
@@ -483,8 +485,11 @@ pub(crate) struct Held {
     /// Text for a language model, one per line, in place of --source and --target
     #[arg(long, value_name = "FILE", conflicts_with = "source")]
     pub(crate) text: Option<PathBuf>,
+    /// Examples in one file, .tsv or .jsonl, with the columns or keys of the model's data
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "text"])]
+    pub(crate) data: Option<PathBuf>,
     /// The part of the model's data to measure on
-    #[arg(long, value_enum, default_value_t = HeldPart::Test, conflicts_with_all = ["source", "text"])]
+    #[arg(long, value_enum, default_value_t = HeldPart::Test, conflicts_with_all = ["source", "text", "data"])]
     pub(crate) part: HeldPart,
     /// The most examples to look at [default: some of a built-in task, all lines of files]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -593,9 +598,16 @@ pub(crate) struct Evaluate {
     /// Which examples.
     #[command(flatten)]
     pub(crate) held: Held,
+    /// What to measure, and how finely.
+    #[command(flatten)]
+    pub(crate) asked: crate::commands::evaluate::Asked,
     /// Show the first N examples that are not right, and what they should be
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "json")]
     pub(crate) wrong: usize,
+    /// Show the N worst examples: the lowest score of a sentence, the wrong label told with most confidence,
+    /// the most wrong words, or the highest perplexity
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) worst: usize,
     /// Draw exact match by source length to FILE (.svg)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,

@@ -49,14 +49,12 @@ impl Calibration {
             return Err(InputError::NoBins);
         }
         let mut found = Self { bins: vec![CalibrationBin::default(); bins], brier: 0.0 };
-        // A division for each edge, so that 0.3 falls on the edge of 3/10.
-        let edges: Vec<f64> = (1..bins).map(|bin| bin as f64 / bins as f64).collect();
         for (number, &(confidence, right)) in (1..).zip(answers) {
             if !(0.0..=1.0).contains(&confidence) {
                 return Err(InputError::Confidence { number, value: confidence });
             }
             let right = f64::from(right);
-            let bin = &mut found.bins[edges.partition_point(|edge| *edge < confidence)];
+            let bin = &mut found.bins[bin_of(confidence, bins)];
             bin.count += 1;
             bin.confidence += confidence;
             bin.accuracy += right;
@@ -94,6 +92,12 @@ impl CalibrationBin {
     pub fn gap(&self) -> f64 {
         (self.accuracy - self.confidence).abs()
     }
+}
+
+/// The bin of a confidence, counted from 0.
+pub(crate) fn bin_of(confidence: f64, bins: usize) -> usize {
+    // A division for each edge, so that 0.3 falls on the edge of 3/10.
+    (1..bins).take_while(|&edge| (edge as f64 / bins as f64) < confidence).count()
 }
 
 #[cfg(test)]

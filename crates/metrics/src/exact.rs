@@ -2,7 +2,7 @@
 //!
 //! White space counts once, and not at the ends.
 
-use std::ops::{AddAssign, RangeInclusive};
+use std::ops::AddAssign;
 
 /// Right outputs among all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,22 +42,6 @@ impl AddAssign for ExactMatch {
     }
 }
 
-/// Exact match in groups of source length. `examples` are (length, output, reference); a group
-/// without examples is left out.
-pub fn by_length<'a>(
-    examples: impl IntoIterator<Item = (usize, &'a str, &'a str)>,
-    groups: &[RangeInclusive<usize>],
-) -> Vec<(RangeInclusive<usize>, ExactMatch)> {
-    let mut found: Vec<_> = groups.iter().map(|group| (group.clone(), ExactMatch::default())).collect();
-    for (length, output, reference) in examples {
-        if let Some((_, group)) = found.iter_mut().find(|(group, _)| group.contains(&length)) {
-            group.count(output, reference);
-        }
-    }
-    found.retain(|(_, group)| group.total > 0);
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,13 +54,5 @@ mod tests {
         assert_eq!((found.right, found.total), (2, 4));
         assert_eq!(found.share(), 0.5);
         assert_eq!(ExactMatch::default().share(), 0.0);
-    }
-
-    #[test]
-    fn groups_are_counted_apart() {
-        let examples = [(2, "a", "a"), (3, "a", "b"), (9, "a", "a"), (40, "a", "a")];
-        let found = by_length(examples, &[1..=2, 3..=9, 10..=20]);
-        let counts: Vec<_> = found.iter().map(|(group, m)| (*group.start(), m.right, m.total)).collect();
-        assert_eq!(counts, [(1, 1, 1), (3, 1, 2)]);
     }
 }

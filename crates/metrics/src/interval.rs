@@ -7,6 +7,7 @@
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
 
 /// From where to where a figure may lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +57,33 @@ impl Bootstrap {
             }
             (denominator != 0.0).then(|| numerator / denominator)
         };
-        let mut figures: Vec<f64> = (0..self.resamples).filter_map(|_| draw()).collect();
+        self.middle((0..self.resamples).filter_map(|_| draw()).collect())
+    }
+
+    /// The interval of any figure of the numbers of examples that were drawn, counted from 0 and below
+    /// `examples`. Every draw has random numbers of its own, so that they are made on all cores. A draw that
+    /// has no figure is left out; `None` if none is left.
+    pub fn interval_of(
+        &self,
+        examples: usize,
+        figure: impl Fn(&[usize]) -> Option<f64> + Sync,
+    ) -> Option<Interval> {
+        if examples == 0 {
+            return None;
+        }
+        let draw = |drawn: &mut Vec<usize>, number: usize| {
+            let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+            random.set_stream(number as u64);
+            drawn.clear();
+            drawn.extend((0..examples).map(|_| random.random_range(0..examples)));
+            figure(drawn)
+        };
+        let draws = (0..self.resamples).into_par_iter().map_init(Vec::new, draw);
+        self.middle(draws.flatten().collect())
+    }
+
+    /// From where to where the middle of some figures lies.
+    fn middle(&self, mut figures: Vec<f64>) -> Option<Interval> {
         figures.sort_by(f64::total_cmp);
         let outside = (1.0 - self.confidence.clamp(0.0, 1.0)) / 2.0;
         Some(Interval { low: quantile(&figures, outside)?, high: quantile(&figures, 1.0 - outside)? })
@@ -102,7 +129,11 @@ pub fn wilson(right: usize, total: usize) -> Interval {
     let centre = share + Z * Z / (2.0 * n);
     let width = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    Interval { low: ((centre - width) / scale).max(0.0), high: ((centre + width) / scale).min(1.0) }
+    // Where all are right or none the formula ends at 1 or 0, but for rounding.
+    Interval {
+        low: if right == 0 { 0.0 } else { ((centre - width) / scale).max(0.0) },
+        high: if right >= total { 1.0 } else { ((centre + width) / scale).min(1.0) },
+    }
 }
 
 #[cfg(test)]
@@ -144,11 +175,25 @@ mod tests {
     }
 
     #[test]
+    fn draws_on_all_cores_have_the_interval_of_draws_one_by_one() {
+        let values: Vec<f64> = (0..500).map(|i| f64::from(i * 7919 % 500) / 500.0).collect();
+        let bootstrap = Bootstrap::new(3);
+        let mean = |drawn: &[usize]| Some(drawn.iter().map(|&i| values[i]).sum::<f64>() / drawn.len() as f64);
+        let found = bootstrap.interval_of(values.len(), mean).expect("values");
+        assert_eq!(bootstrap.interval_of(values.len(), mean), Some(found));
+        let expected = bootstrap.mean(&values).expect("values");
+        assert!((found.low - expected.low).abs() < 0.005 && (found.high - expected.high).abs() < 0.005);
+        assert_eq!(bootstrap.interval_of(0, mean), None);
+        assert_eq!(bootstrap.interval_of(5, |_| None), None);
+    }
+
+    #[test]
     fn nothing_has_no_interval() {
         assert_eq!(interval(&[], 1), None);
         assert_eq!(interval(&[(0.0, 0.0), (1.0, 0.0)], 1), None);
         assert_eq!(Bootstrap { resamples: 0, ..Bootstrap::new(1) }.mean(&[1.0]), None);
         assert_eq!(wilson(0, 0), Interval { low: 0.0, high: 1.0 });
+        assert_eq!((wilson(0, 365).low, wilson(365, 365).high), (0.0, 1.0));
     }
 
     proptest! {

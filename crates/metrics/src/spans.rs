@@ -99,6 +99,17 @@ impl SpanCounts {
         Figures::weighted_average(self.types.values())
     }
 
+    /// All spans together: those told rightly, those told, and those of the references.
+    pub fn total(&self) -> LabelCount {
+        let mut sum = LabelCount::default();
+        for LabelCount { right, told, gold } in self.types.values() {
+            sum.right += right;
+            sum.told += told;
+            sum.gold += gold;
+        }
+        sum
+    }
+
     /// The figures of all spans together.
     pub fn micro_average(&self) -> Figures {
         Figures::micro_average(self.types.values())
@@ -131,6 +142,26 @@ impl Token<'_> {
 }
 
 impl SpanScheme {
+    /// Whether labels are tags of spans: each is O, or B, I, E or S with a hyphen and a type, and there is one
+    /// that begins a span.
+    ///
+    /// ```
+    /// # use gatto_metrics::SpanScheme;
+    /// assert!(SpanScheme::has_tags(["B-PER", "I-PER", "O"]));
+    /// assert!(!SpanScheme::has_tags(["NOUN", "INTJ", "SYM"]));
+    /// ```
+    pub fn has_tags<'a>(labels: impl IntoIterator<Item = &'a str>) -> bool {
+        let mut begins = false;
+        let all = labels.into_iter().all(|label| match label.split_once('-') {
+            Some((letter @ ("B" | "I" | "E" | "S"), kind)) => {
+                begins |= letter != "E";
+                !kind.is_empty()
+            }
+            _ => label == "O",
+        });
+        all && begins
+    }
+
     /// Reads a tag; `None` if the scheme does not have it.
     fn token(self, tag: &str) -> Option<Token<'_>> {
         let mut characters = tag.chars();

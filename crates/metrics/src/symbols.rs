@@ -14,6 +14,11 @@ impl<T: Eq + Hash> Symbols<T> {
         Self { numbers: FxHashMap::default() }
     }
 
+    /// How many different symbols there were.
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
     pub(crate) fn number(&mut self, symbol: T) -> u32 {
         let next = self.numbers.len() as u32;
         *self.numbers.entry(symbol).or_insert(next)

@@ -52,6 +52,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) rows: Option<Vec<usize>>,
     /// The right answers, one for each row of scores; what is not asked counts for nothing.
     pub(crate) targets: Targets,
+    /// How many places an example has, one example after another.
+    places: usize,
 }
 
 impl<'a> Asked<'a> {
@@ -67,15 +69,25 @@ impl<'a> Asked<'a> {
             Task::MaskedLanguageModel => {
                 let (source, targets) = hidden(batch, masking, vocabulary, draws);
                 let (rows, targets) = few(targets);
-                Self { source: Cow::Owned(source), rows: Some(rows), targets }
+                let places = source.width;
+                Self { source: Cow::Owned(source), rows: Some(rows), targets, places }
             }
-            Task::BidirectionalLanguageModel => Self::all(&batch.source, neighbours(&batch.source)),
-            _ => Self::all(&batch.source, given(&batch.target)),
+            Task::BidirectionalLanguageModel => {
+                Self::all(&batch.source, neighbours(&batch.source), batch.source.width + 1)
+            }
+            _ => Self::all(&batch.source, given(&batch.target), batch.target.width),
         }
     }
 
-    fn all(source: &'a Padded, targets: Targets) -> Self {
-        Self { source: Cow::Borrowed(source), rows: None, targets }
+    fn all(source: &'a Padded, targets: Targets, places: usize) -> Self {
+        Self { source: Cow::Borrowed(source), rows: None, targets, places }
+    }
+
+    /// Which example of the batch an answer belongs to.
+    pub(crate) fn example_of(&self, answer: usize) -> usize {
+        let place = self.rows.as_ref().map_or(answer, |rows| rows[answer]);
+        // Both directions of a language model stand behind each other, all examples in each.
+        place / self.places.max(1) % self.source.rows.max(1)
     }
 
     /// The same, with the answers smoothed by ε.

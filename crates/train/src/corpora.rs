@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use gatto_data::builtin::Generated;
-use gatto_data::{Corpus, DataError, DataSource, IndexedCorpus, OneSide, Part, Side};
+use gatto_data::{Corpus, DataError, DataSource, FileCorpus, IndexedCorpus, OneSide, Part, Side};
 use gatto_model::Task;
 use std::path::Path;
 
@@ -12,8 +12,21 @@ const HELD_OUT: u64 = 10_000;
 
 /// Opens one part of the data; `None` if the configuration has no such part.
 pub fn open(config: &Config, base: &Path, part: Part) -> Result<Option<Box<dyn Corpus>>, DataError> {
+    open_grouped(config, base, part, None)
+}
+
+/// The same, with the value of a column as the group of each example, if one is named.
+pub fn open_grouped(
+    config: &Config,
+    base: &Path,
+    part: Part,
+    column: Option<&str>,
+) -> Result<Option<Box<dyn Corpus>>, DataError> {
     let corpus: Box<dyn Corpus> = match config.data.resolve(base)? {
         DataSource::Builtin { task, examples } => {
+            if let Some(column) = column {
+                return Err(DataError::BuiltinColumns { column: column.to_owned() });
+            }
             let count = if part == Part::Train { examples.unwrap_or(TRAINING) } else { HELD_OUT };
             Box::new(IndexedCorpus::new(Generated { task, part, seed: config.seed, count }))
         }
@@ -24,12 +37,20 @@ pub fn open(config: &Config, base: &Path, part: Part) -> Result<Option<Box<dyn C
                 Part::Test => test,
             };
             match files {
-                Some(files) => Box::new(files.open(skip_bad)?),
+                Some(files) => Box::new(grouped(files.open(skip_bad)?, column)?),
                 None => return Ok(None),
             }
         }
     };
     Ok(Some(for_task(config.task, corpus, config.data.side.unwrap_or_default())))
+}
+
+/// Files, with the value of a column as the group of each example, if one is named.
+pub fn grouped(corpus: FileCorpus, column: Option<&str>) -> Result<FileCorpus, DataError> {
+    match column {
+        Some(column) => corpus.grouped_by(column),
+        None => Ok(corpus),
+    }
 }
 
 /// A corpus as a task reads it; of pairs, a language model reads one side.

@@ -27,15 +27,27 @@ impl Tally {
     /// Counts the answers that a model, which takes part in no gradient, gives to one more batch. Of
     /// each example the same tokens are hidden every time.
     pub fn count(&mut self, model: &Model, config: &Config, batch: &Batch) {
+        Self::each(model, config, batch).into_iter().for_each(|tally| *self += tally);
+    }
+
+    /// The answers that such a model gives, of each example of a batch by itself.
+    pub fn each(model: &Model, config: &Config, batch: &Batch) -> Vec<Self> {
         let (task, vocabulary) = (config.task, model.vocabularies().source);
         let asked = Asked::new(task, batch, &config.train.masking(), vocabulary, Draws::Example);
         let logits = answered(model, task, batch, &asked, &mut Noise::none());
         let best = logits.clone().argmax(1).try_into_vec_as::<u32>().unwrap_or_default();
         let losses = cross_entropy(logits, &asked.targets).try_into_vec_as::<f32>().unwrap_or_default();
-        let answers = asked.targets.ids.iter().zip(&asked.targets.weights).zip(&best);
-        self.loss += losses.into_iter().map(f64::from).sum::<f64>();
-        self.right += answers.filter(|((id, weight), best)| id == best && **weight > 0.0).count();
-        self.asked += asked.count();
+        let mut tallies = vec![Self::default(); batch.rows()];
+        let answers = asked.targets.ids.iter().zip(&asked.targets.weights).zip(&best).zip(losses);
+        for (answer, (((id, &weight), best), loss)) in answers.enumerate() {
+            if weight > 0.0 {
+                let tally = &mut tallies[asked.example_of(answer)];
+                tally.loss += f64::from(loss);
+                tally.right += usize::from(id == best);
+                tally.asked += 1;
+            }
+        }
+        tallies
     }
 
     /// The mean loss of an answer.

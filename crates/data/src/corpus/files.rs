@@ -17,10 +17,18 @@ pub struct FileCorpus {
     /// One per file; they advance together, line by line.
     lines: Vec<Lines<Opened>>,
     format: Format,
+    /// The column that says which group an example belongs to, if someone asks.
+    group: Option<Column>,
     skip_bad: bool,
     example: u64,
     line: u64,
     skipped: u64,
+}
+
+/// A column of a file: of TSV by its number from 0, of JSONL by its key.
+enum Column {
+    Number(usize),
+    Key(String),
 }
 
 /// How a line, or a pair of lines, becomes an example.
@@ -54,7 +62,60 @@ impl FileCorpus {
     }
 
     fn new(lines: Vec<Lines<Opened>>, format: Format, skip_bad: bool) -> Self {
-        Self { lines, format, skip_bad, example: 0, line: 0, skipped: 0 }
+        Self { lines, format, group: None, skip_bad, example: 0, line: 0, skipped: 0 }
+    }
+
+    /// Gives every example the value of a column as its group: of TSV the number of a column, counted from
+    /// 0, of JSONL a key. A line without it is an error, with `skip_bad` too.
+    pub fn grouped_by(mut self, column: &str) -> Result<Self, DataError> {
+        let path = || self.lines[0].path().to_owned();
+        self.group = Some(match self.format {
+            Format::Jsonl { .. } => Column::Key(column.to_owned()),
+            Format::Tsv { .. } => match column.parse() {
+                Ok(number) => Column::Number(number),
+                Err(_) => return Err(DataError::ColumnName { path: path(), column: column.to_owned() }),
+            },
+            Format::Parallel | Format::Single => {
+                return Err(DataError::NoColumns { path: path(), column: column.to_owned() });
+            }
+        });
+        Ok(self)
+    }
+
+    /// The group of an example that stands in a line.
+    fn group_of(&self, line: &str) -> Result<Option<String>, DataError> {
+        let refuse = |column: String, there: String| DataError::NoSuchColumn {
+            path: self.lines[0].path().to_owned(),
+            line: self.line,
+            column,
+            there,
+        };
+        match &self.group {
+            None => Ok(None),
+            Some(Column::Number(number)) => match line.split('\t').nth(*number) {
+                Some(value) => Ok(Some(value.trim().to_owned())),
+                None => {
+                    let last = line.split('\t').count() - 1;
+                    let there = if last == 0 { "0 alone".to_owned() } else { format!("0 to {last}") };
+                    Err(refuse(number.to_string(), there))
+                }
+            },
+            Some(Column::Key(key)) => {
+                let object: serde_json::Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
+                match object.get(key) {
+                    Some(Value::String(value)) => Ok(Some(value.trim().to_owned())),
+                    Some(value @ (Value::Number(_) | Value::Bool(_) | Value::Null)) => {
+                        Ok(Some(value.to_string()))
+                    }
+                    _ => {
+                        let there =
+                            object.iter().filter(|(_, value)| !value.is_array() && !value.is_object());
+                        let there: Vec<String> = there.map(|(key, _)| format!("\"{key}\"")).collect();
+                        Err(refuse(format!("\"{key}\""), there.join(", ")))
+                    }
+                }
+            }
+        }
     }
 
     /// Reads one line of every file. `None` at the end; an inner `None` is a blank line that is no example.
@@ -84,6 +145,7 @@ impl FileCorpus {
         if matches!(self.format, Format::Single) && is_empty(&texts[0]) {
             return Ok(Some(None));
         }
+        let line = self.group.is_some().then(|| texts[0].clone());
         let [source, target] = self.format.sides(texts).map_err(|problem| self.bad(0, problem))?;
         if is_empty(&target) {
             return Err(self.bad(self.lines.len() - 1, LineProblem::Empty { side: "target" }));
@@ -91,7 +153,8 @@ impl FileCorpus {
         if is_empty(&source) && !matches!(self.format, Format::Single) {
             return Err(self.bad(0, LineProblem::Empty { side: "source" }));
         }
-        Ok(Some(Some(Example::new(source, target))))
+        let group = line.map_or(Ok(None), |line| self.group_of(&line))?;
+        Ok(Some(Some(Example { group, ..Example::new(source, target) })))
     }
 
     fn bad(&self, file: usize, problem: LineProblem) -> DataError {

@@ -252,3 +252,40 @@ fn an_empty_file_has_no_examples() {
         assert_eq!(rest(&mut FileCorpus::single(&folder.path().join("f"), false).unwrap()).unwrap(), []);
     }
 }
+
+#[test]
+fn examples_carry_the_value_of_a_column_if_asked() {
+    let folder = folder(&[
+        ("a.tsv", b"one\tuno\tnews\ntwo\tdue\t talk \n"),
+        ("a.jsonl", b"{\"source\":\"one\",\"target\":\"uno\",\"n\":7}\n{\"source\":\"two\",\"target\":\"due\",\"n\":true}\n"),
+    ]);
+    let path = |name: &str| folder.path().join(name);
+    let keys = ["source".to_owned(), "target".to_owned()];
+    let groups = |mut corpus: FileCorpus| -> Vec<Option<String>> {
+        rest(&mut corpus).unwrap().into_iter().map(|example| example.group).collect()
+    };
+    let some = |names: [&str; 2]| names.map(|name| Some(name.to_owned()));
+    let tsv = || FileCorpus::tsv(&path("a.tsv"), [0, 1], true).unwrap();
+    let jsonl = || FileCorpus::jsonl(&path("a.jsonl"), keys.clone(), true).unwrap();
+    assert_eq!(groups(tsv()), [None, None]);
+    assert_eq!(groups(tsv().grouped_by("2").unwrap()), some(["news", "talk"]));
+    assert_eq!(groups(tsv().grouped_by("0").unwrap()), some(["one", "two"]));
+    assert_eq!(groups(jsonl().grouped_by("n").unwrap()), some(["7", "true"]));
+
+    // A column that is not there is an error, though bad lines are passed over.
+    let said = |corpus: Result<FileCorpus, DataError>| {
+        let error = corpus.and_then(|mut corpus| rest(&mut corpus)).unwrap_err().to_string();
+        error.replace(&folder.path().display().to_string(), "FOLDER")
+    };
+    assert_eq!(
+        said(tsv().grouped_by("3")),
+        "FOLDER/a.tsv, line 1: has no column 3 to group by; its columns are 0 to 2"
+    );
+    assert_eq!(
+        said(jsonl().grouped_by("m")),
+        "FOLDER/a.jsonl, line 1: has no column \"m\" to group by; its columns are \"n\", \"source\", \"target\""
+    );
+    assert!(said(tsv().grouped_by("domain")).contains("`domain` is none of them; write the number"));
+    let both = FileCorpus::parallel(&path("a.tsv"), &path("a.tsv"), false).unwrap();
+    assert!(said(both.grouped_by("0")).contains("a.tsv: its lines have no columns"));
+}

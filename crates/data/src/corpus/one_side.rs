@@ -45,10 +45,11 @@ impl<C: Corpus> Corpus for OneSide<C> {
             Side::Source => example.source,
             Side::Target => example.target,
         };
-        Ok(Some(match self.becomes {
+        let one = match self.becomes {
             Side::Source => Example::new(text, ""),
             Side::Target => Example::new("", text),
-        }))
+        };
+        Ok(Some(Example { group: example.group, ..one }))
     }
 
     fn position(&self) -> Position {
@@ -76,10 +77,11 @@ mod tests {
     #[test]
     fn the_chosen_side_becomes_the_target_or_the_source() {
         for (side, text) in [(Side::Source, "cat"), (Side::Target, "gatto")] {
-            let pairs = Memory::new(vec![Example::new("cat", "gatto")]);
+            let of_group = |example| Example { group: Some("news".into()), ..example };
+            let pairs = Memory::new(vec![of_group(Example::new("cat", "gatto"))]);
             for (mut corpus, example) in [
-                (OneSide::new(pairs.clone(), side), Example::new("", text)),
-                (OneSide::as_source(pairs.clone(), side), Example::new(text, "")),
+                (OneSide::new(pairs.clone(), side), of_group(Example::new("", text))),
+                (OneSide::as_source(pairs.clone(), side), of_group(Example::new(text, ""))),
             ] {
                 assert_eq!(corpus.next().unwrap(), Some(example));
                 assert_eq!(corpus.next().unwrap(), None);

@@ -2,7 +2,7 @@
 
 mod completions;
 mod demo;
-mod evaluate;
+pub(crate) mod evaluate;
 mod explain_report;
 mod info;
 mod look;

@@ -2,7 +2,7 @@
 
 use crate::cli::{Held, HeldPart};
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use gatto::data::{Corpus, Example, FileCorpus, Link, Part, Side, words};
+use gatto::data::{Corpus, DataConfig, DataError, Example, FileCorpus, Files, Link, Part, Side, words};
 use gatto::metrics::Alignment;
 use gatto::model::{AttentionKind, CONFIG, ModelError, Saved, Task};
 use gatto::train::{ConfigFile, Origin, corpora};
@@ -51,6 +51,13 @@ pub(super) fn require_attention(saved: &Saved, model: &Path, explained: bool) ->
     )
 }
 
+/// What examples are grouped by: a column of the data, or the lines of a file beside it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Grouping<'a> {
+    pub(super) column: Option<&'a str>,
+    pub(super) file: Option<&'a Path>,
+}
+
 /// Held-out examples: the files that were named, or a part of the model's data.
 pub(super) fn examples(
     held: &Held,
@@ -58,51 +65,167 @@ pub(super) fn examples(
     model: &Path,
     of_a_builtin_task: u64,
 ) -> Result<Vec<Example>> {
-    let mut most = held.examples;
-    let one_text = !matches!(saved.task, Task::Translate | Task::Classify | Task::Label);
-    let mut corpus: Box<dyn Corpus> = match (&held.source, &held.target, &held.text) {
-        (None, None, Some(text)) if one_text => {
-            let corpus = Box::new(FileCorpus::single(text, false)?);
-            corpora::for_task(saved.task, corpus, Side::Target)
+    grouped_examples(held, saved, model, of_a_builtin_task, Grouping::default())
+}
+
+/// The same, each with the group that it belongs to.
+pub(super) fn grouped_examples(
+    held: &Held,
+    saved: &Saved,
+    model: &Path,
+    of_a_builtin_task: u64,
+    grouping: Grouping<'_>,
+) -> Result<Vec<Example>> {
+    let config = ConfigFile::read(&model.join(CONFIG), &[])?;
+    let chosen = [&held.source, &held.target, &held.text, &held.data].iter().any(|file| file.is_some());
+    let of_builtin = !chosen && config.config.data.builtin.is_some();
+    let most = held.examples.or(of_builtin.then_some(of_a_builtin_task));
+    let mut corpus = open(held, saved, model, config, grouping.column)?;
+    let values = grouping.file.map(Values::read).transpose()?;
+    let coder = saved.coder();
+    let mut examples = Vec::new();
+    let mut ended = false;
+    while most.is_none_or(|most| (examples.len() as u64) < most) && !ended {
+        match coder.read(corpus.as_mut())? {
+            Some((mut example, _)) => {
+                if let Some(values) = &values {
+                    example.group = Some(values.of(corpus.as_ref())?);
+                }
+                examples.push(example);
+            }
+            None => ended = true,
         }
-        (None, None, Some(_)) => bail!("--text is for language models; give --source FILE --target FILE"),
-        (Some(source), Some(target), _) if !one_text => {
-            Box::new(FileCorpus::parallel(source, target, false)?)
+    }
+    if corpus.skipped() > 0 {
+        writeln!(std::io::stderr(), "note: {} bad lines are passed over", corpus.skipped()).ok();
+    }
+    ensure!(
+        !examples.is_empty(),
+        "{}: has no example to evaluate on; give it a line for each",
+        place(held, model).display()
+    );
+    if let Some(values) = values.filter(|_| ended) {
+        values.check_end(corpus.as_ref())?;
+    }
+    Ok(examples)
+}
+
+/// Where the examples stand, for messages.
+fn place<'a>(held: &'a Held, model: &'a Path) -> &'a Path {
+    let files = [&held.source, &held.text, &held.data];
+    files.into_iter().flatten().next().map_or(model, |file| file.as_path())
+}
+
+/// Opens the files that were named, or a part of the model's data; `column` says the group of an example.
+fn open(
+    held: &Held,
+    saved: &Saved,
+    model: &Path,
+    file: ConfigFile,
+    column: Option<&str>,
+) -> Result<Box<dyn Corpus>> {
+    let one_text = !matches!(saved.task, Task::Translate | Task::Classify | Task::Label);
+    let side = file.config.data.side.unwrap_or_default();
+    let of_files = |files: FileCorpus, side: Side| -> Result<Box<dyn Corpus>> {
+        let corpus = corpora::grouped(files, column).map_err(without_columns)?;
+        Ok(corpora::for_task(saved.task, Box::new(corpus), side))
+    };
+    match (&held.source, &held.target, &held.text, &held.data) {
+        (None, None, None, Some(path)) => of_files(table(path, &file.config.data)?.open(false)?, side),
+        (None, None, Some(text), _) if one_text => of_files(FileCorpus::single(text, false)?, Side::Target),
+        (None, None, Some(_), _) => bail!("--text is for language models; give --source FILE --target FILE"),
+        (Some(source), Some(target), ..) if !one_text => {
+            of_files(FileCorpus::parallel(source, target, false)?, side)
         }
         (Some(_), ..) => {
             bail!("{}: is a language model and reads one text; give --text FILE", model.display())
         }
         _ => {
-            let path = model.join(CONFIG);
-            let file = ConfigFile::read(&path, &[])?;
             let base = Origin::load(model).map_or(file.base, |origin| origin.base);
-            if file.config.data.builtin.is_some() {
-                most.get_or_insert(of_a_builtin_task);
-            }
             let (part, name) = match held.part {
                 HeldPart::Valid => (Part::Valid, "valid"),
                 HeldPart::Test => (Part::Test, "test"),
             };
             let files = if one_text { "--text FILE" } else { "--source FILE --target FILE" };
-            let corpus = corpora::open(&file.config, &base, part)?;
+            let corpus = corpora::open_grouped(&file.config, &base, part, column).map_err(without_columns)?;
             corpus.with_context(|| {
                 let other = if part == Part::Test { ", or --part valid" } else { "" };
+                let path = model.join(CONFIG);
                 format!("{}: names no {name} data\n  hint: give {files}{other}", path.display())
-            })?
+            })
         }
-    };
-    let coder = saved.coder();
-    let mut examples = Vec::new();
-    while most.is_none_or(|most| (examples.len() as u64) < most)
-        && let Some((example, _)) = coder.read(corpus.as_mut())?
-    {
-        examples.push(example);
     }
-    if corpus.skipped() > 0 {
-        writeln!(std::io::stderr(), "note: {} bad lines are passed over", corpus.skipped()).ok();
+}
+
+/// What to do about data that has no columns to group by.
+fn without_columns(error: DataError) -> anyhow::Error {
+    match error {
+        DataError::NoColumns { .. } | DataError::BuiltinColumns { .. } => {
+            anyhow!(
+                "{error}\n  hint: give --by-file FILE, with a value for each line, or --data FILE, which has columns"
+            )
+        }
+        other => other.into(),
     }
-    ensure!(!examples.is_empty(), "there is no example to evaluate on");
-    Ok(examples)
+}
+
+/// A file of columns, or of JSON objects, with source and target where the model's own data has them.
+fn table(path: &Path, data: &DataConfig) -> Result<Files> {
+    let parts = || [&data.test, &data.valid, &data.train].into_iter().flatten();
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let (path, usual) = (path.to_owned(), || ["source".to_owned(), "target".to_owned()]);
+    match name.rsplit_once('.').map_or("", |(_, end)| end) {
+        "tsv" => Ok(Files::Tsv { path, columns: parts().find_map(|part| part.columns).unwrap_or([0, 1]) }),
+        "jsonl" => {
+            let keys = parts().find_map(|part| part.keys.clone()).unwrap_or_else(usual);
+            Ok(Files::Jsonl { path, keys })
+        }
+        _ => {
+            bail!("{}: is neither .tsv nor .jsonl; name it so, or give --source and --target", path.display())
+        }
+    }
+}
+
+/// Values of a file, one for each line of the data.
+struct Values {
+    name: String,
+    lines: Vec<String>,
+}
+
+impl Values {
+    fn read(path: &Path) -> Result<Self> {
+        let mut lines = crate::lines::Lines::open(Some(path))?;
+        let found = std::iter::from_fn(|| lines.next().transpose()).collect::<Result<Vec<_>>>()?;
+        Ok(Self { name: lines.name(), lines: found })
+    }
+
+    /// How many lines of a corpus have been read, or examples of one that has no lines.
+    fn read_of(corpus: &dyn Corpus) -> u64 {
+        let position = corpus.position();
+        if position.line > 0 { position.line } else { position.example }
+    }
+
+    /// The value of the example that was read last.
+    fn of(&self, corpus: &dyn Corpus) -> Result<String> {
+        let number = Self::read_of(corpus);
+        let value = self.lines.get(number.saturating_sub(1) as usize);
+        let value = value.with_context(|| {
+            format!("{}: ends before line {number}; it needs one for each line of the data", self.name)
+        })?;
+        Ok(value.trim().to_owned())
+    }
+
+    /// Refuses more values than a corpus that was read to its end has lines.
+    fn check_end(&self, corpus: &dyn Corpus) -> Result<()> {
+        let (found, lines) = (self.lines.len() as u64, Self::read_of(corpus));
+        ensure!(
+            found <= lines,
+            "{}: has {found} lines, and the data {lines}; it needs one for each line of the data",
+            self.name
+        );
+        Ok(())
+    }
 }
 
 /// Gives examples the gold alignments of a file, one line of Pharaoh links each; `whole` if they are all

@@ -4,6 +4,7 @@
 mod alignment;
 mod configs;
 mod evaluate;
+mod evaluation;
 mod explain_report;
 mod look;
 mod metric;

@@ -52,6 +52,11 @@ fn bad_usage_has_status_2() {
         ("alignment-and-json", &["predict", "run", "--alignment", "--json"]),
         ("link-share-too-large", &["predict", "run", "--link-share", "1.5"]),
         ("wrong-and-json", &["evaluate", "run", "--wrong", "3", "--json"]),
+        ("unknown-metric", &["evaluate", "run", "--metric", "bleurt"]),
+        ("unknown-noise", &["evaluate", "run", "--noise", "typos,fog"]),
+        ("noise-rate-too-large", &["evaluate", "run", "--noise", "all", "--noise-rate", "2"]),
+        ("rate-without-noise", &["evaluate", "run", "--noise-rate", "0.2"]),
+        ("two-groupings", &["evaluate", "run", "--by", "0", "--by-file", "a"]),
     ] {
         let output = run(&mut gatto(arguments), None);
         assert_eq!(output.status.code(), Some(2), "{name}");

@@ -72,7 +72,7 @@ impl Fragment {
                 }
             }
         }
-        Example { source: text(&self.english), target: text(&self.italian), alignment: Some(links) }
+        Example { alignment: Some(links), ..Example::new(text(&self.english), text(&self.italian)) }
     }
 }
 

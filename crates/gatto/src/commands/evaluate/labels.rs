@@ -1,93 +1,150 @@
-//! Labels: accuracy, and precision, recall and F1 of each.
+//! Labels: accuracy, precision, recall and F1 of each, spans where they are tags of spans, and whether the
+//! confidence of a classifier can be believed.
 
+use super::figures::{Better, Figure};
+use super::outcome::{Answer, Detail, Outcome, Ranking};
 use crate::cli::Evaluate;
 use crate::commands::{bar, sources::too_long};
 use anyhow::Result;
-use gatto::data::Example;
-use gatto::metrics::LabelCounts;
+use gatto::data::{Example, Unit};
+use gatto::metrics::{LabelCount, LabelCounts, Measure, SpanCounts, SpanScheme};
 use gatto::model::{ModelError, Saved, Task};
-use std::io::Write;
+use serde_json::{Map, Value, json};
 
-pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved, examples: &[Example]) -> Result<()> {
-    let answers = told(saved, examples, arguments.batch as usize)?;
-    let mut found = LabelCounts::default();
-    for (answer, example) in answers.iter().zip(examples) {
-        for (answer, reference) in answer.iter().zip(references(saved, example)) {
-            found.count(answer, reference);
-        }
-    }
-    let mut out = std::io::stdout().lock();
-    if arguments.json {
-        writeln!(out, "{}", as_json(&found, examples.len()))?;
-        return Ok(());
-    }
-    write!(out, "{}", as_text(&found))?;
-    let wrong =
-        answers.iter().zip(examples).filter(|(answer, example)| *answer != &references(saved, example));
-    for (answer, example) in wrong.take(arguments.wrong) {
-        let reference = references(saved, example).join(" ");
-        writeln!(out, "✗ {} → {}\n    should be: {reference}", example.source, answer.join(" "))?;
-    }
-    Ok(())
+/// Bins of the expected calibration error.
+const BINS: usize = 10;
+
+/// What is told of one example, each label with that which should be.
+type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
+/// What a model tells of one example.
+struct Told<'a> {
+    labels: Vec<&'a str>,
+    /// How sure a classifier is.
+    confidence: f64,
 }
 
-/// The right labels of an example.
-fn references<'a>(saved: &Saved, example: &'a Example) -> Vec<&'a str> {
-    match saved.task {
-        Task::Label => example.target.split_whitespace().collect(),
-        _ => vec![example.target.trim()],
-    }
+pub(super) fn measure(arguments: &Evaluate, saved: &Saved, examples: &[Example]) -> Result<Outcome> {
+    let told = told(saved, examples, arguments.batch as usize)?;
+    let unit = if saved.task == Task::Label { Unit::Word } else { Unit::Sequence };
+    let gold: Vec<Vec<&str>> =
+        examples.iter().map(|example| unit.names(example)).collect::<Result<_, _>>()?;
+    let beside = told.iter().zip(&gold);
+    let pairs: Vec<Pairs<'_>> =
+        beside.map(|(told, gold)| told.labels.iter().copied().zip(gold.iter().copied()).collect()).collect();
+    let wrong: Vec<usize> =
+        pairs.iter().map(|pairs| pairs.iter().filter(|(told, gold)| told != gold).count()).collect();
+    let (mut figures, ranking) = match unit {
+        Unit::Sequence => of_texts(&told, &wrong),
+        Unit::Word => of_words(&pairs, &wrong),
+    };
+    let f1 = Measure::macro_f1(pairs.iter().cloned());
+    // Its labels are those that a group has, so that groups of other labels do not compare.
+    figures.insert(1, Figure::percent("macro_f1", "macro F1", Better::Higher, f1).of_the_whole());
+    figures.extend(span_f1(saved, &pairs)?);
+    let counts = LabelCounts::of(pairs.iter().flatten().copied());
+    let answers = told.iter().zip(&gold).zip(&wrong).map(|((told, gold), wrong)| Answer {
+        output: told.labels.join(" "),
+        reference: gold.join(" "),
+        right: *wrong == 0,
+    });
+    Ok(Outcome { figures, answers: answers.collect(), ranking, detail: Detail::Labels(counts) })
 }
 
-/// The labels that the model tells of each example.
-fn told<'a>(saved: &'a Saved, examples: &[Example], batch: usize) -> Result<Vec<Vec<&'a str>>> {
+/// The figures of one label for each text; the worst is told wrongly with most confidence.
+fn of_texts(told: &[Told<'_>], wrong: &[usize]) -> (Vec<Figure>, Ranking) {
+    let right = || wrong.iter().map(|wrong| *wrong == 0);
+    let sure = || told.iter().map(|told| told.confidence);
+    let accuracy = Figure::share("accuracy", "accuracy", Better::Higher, Measure::share(right()));
+    let micro = Figure::percent("micro_f1", "micro F1", Better::Higher, Measure::share(right()));
+    let error = Measure::calibration_error(sure().zip(right()), BINS);
+    let error = Figure::percent("expected_calibration_error", "ECE", Better::Lower, error);
+    let values = sure().map(|confidence| confidence * 100.0).collect();
+    let name = "confidence".to_owned();
+    let ranking = Ranking { name, better: Better::Lower, unit: " %", digits: 2, values };
+    (vec![accuracy, micro.of_the_whole(), error.of_the_whole()], ranking)
+}
+
+/// The figures of a label for each word; the worst text has the most wrong ones.
+fn of_words(pairs: &[Pairs<'_>], wrong: &[usize]) -> (Vec<Figure>, Ranking) {
+    let lengths = pairs.iter().map(Vec::len);
+    let right = lengths.zip(wrong).map(|(words, wrong)| ((words - wrong) as f64, words as f64));
+    let accuracy = Figure::share("accuracy", "accuracy", Better::Higher, Measure::ratio(right));
+    let values = wrong.iter().map(|wrong| *wrong as f64).collect();
+    let name = "wrong words".to_owned();
+    (vec![accuracy], Ranking { name, better: Better::Lower, unit: "", digits: 0, values })
+}
+
+/// F1 of whole spans, if the labels that a model gives to words are tags of spans.
+fn span_f1(saved: &Saved, pairs: &[Pairs<'_>]) -> Result<Option<Figure>> {
+    let names = saved.labels.as_ref().map_or(&[][..], |labels| labels.names());
+    if saved.task != Task::Label || !SpanScheme::has_tags(names.iter().map(String::as_str)) {
+        return Ok(None);
+    }
+    let mut counts = Vec::with_capacity(pairs.len());
+    for pairs in pairs {
+        let (told, gold): (Vec<&str>, Vec<&str>) = pairs.iter().copied().unzip();
+        let LabelCount { right, told, gold } = SpanCounts::of(&[told], &[gold], SpanScheme::Lenient)?.total();
+        counts.push([right, told, gold]);
+    }
+    Ok(Some(Figure::percent("span_f1", "span F1", Better::Higher, Measure::f1(counts))))
+}
+
+/// What the model tells of each example.
+fn told<'a>(saved: &'a Saved, examples: &[Example], batch: usize) -> Result<Vec<Told<'a>>> {
     let name = |label: u32| saved.labels.as_ref().and_then(|labels| labels.name(label)).unwrap_or_default();
     let bar = bar(examples.len(), "predicted");
-    let mut answers: Vec<Vec<&str>> = Vec::with_capacity(examples.len());
+    let mut answers = Vec::with_capacity(examples.len());
     for chunk in examples.chunks(batch * 16) {
         let sources: Vec<&str> = chunk.iter().map(|example| example.source.as_str()).collect();
         let place = |index| format!("example {}", answers.len() + index + 1);
-        let labels = labels_of(saved, &sources, batch).map_err(|error| too_long(error, place))?;
-        answers.extend(labels.into_iter().map(|labels| labels.into_iter().map(name).collect::<Vec<_>>()));
+        let found = labels_of(saved, &sources, batch).map_err(|error| too_long(error, place))?;
+        answers.extend(
+            found.into_iter().map(|(labels, confidence)| Told {
+                labels: labels.into_iter().map(name).collect(),
+                confidence,
+            }),
+        );
         bar.inc(chunk.len() as u64);
     }
     bar.finish_and_clear();
     Ok(answers)
 }
 
-fn labels_of(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<Vec<u32>>, ModelError> {
+/// The labels of each source, and how sure a classifier is of its own.
+fn labels_of(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<(Vec<u32>, f64)>, ModelError> {
     Ok(match saved.task {
-        Task::Label => saved.label(sources, batch)?.into_iter().map(|found| found.labels).collect(),
-        _ => saved.classify(sources, batch)?.into_iter().map(|found| vec![found.label]).collect(),
+        Task::Label => saved.label(sources, batch)?.into_iter().map(|found| (found.labels, 0.0)).collect(),
+        _ => {
+            let sure = |probabilities: &[f32]| probabilities.iter().copied().fold(0.0, f32::max);
+            let found = saved.classify(sources, batch)?.into_iter();
+            // A sum of rounded parts may exceed one by a hair.
+            found.map(|found| (vec![found.label], f64::from(sure(&found.probabilities)).min(1.0))).collect()
+        }
     })
 }
 
-fn as_json(found: &LabelCounts, examples: usize) -> serde_json::Value {
+/// What is told of labels beside their figures.
+pub(super) fn json(found: &LabelCounts, report: &mut Map<String, Value>) {
     let labels: Vec<_> = found
         .labels()
         .map(|(name, label)| {
-            serde_json::json!({
+            json!({
                 "label": name, "precision": label.precision(), "recall": label.recall(), "f1": label.f1(),
                 "count": label.gold,
             })
         })
         .collect();
-    serde_json::json!({
-        "examples": examples, "labelled": found.total(), "accuracy": found.accuracy(), "macro_f1": found.macro_f1(),
-        "labels": labels,
-    })
+    report.insert("labelled".to_owned(), found.total().into());
+    report.insert("accuracy".to_owned(), found.accuracy().into());
+    report.insert("macro_f1".to_owned(), found.macro_f1().into());
+    report.insert("labels".to_owned(), labels.into());
 }
 
-fn as_text(found: &LabelCounts) -> String {
-    let mut text = format!(
-        "accuracy  {:6.2} %  ({} of {})\nmacro F1  {:6.2} %\n",
-        found.accuracy() * 100.0,
-        found.right(),
-        found.total(),
-        found.macro_f1() * 100.0
-    );
+/// A table of all labels.
+pub(super) fn text(found: &LabelCounts) -> String {
     let width = found.labels().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max("label".len());
-    text += &format!("{:width$}  precision    recall        F1     count\n", "label");
+    let mut text = format!("{:width$}  precision    recall        F1     count\n", "label");
     for (name, label) in found.labels() {
         let [precision, recall, f1] = [label.precision(), label.recall(), label.f1()].map(|x| x * 100.0);
         text += &format!("{name:width$}  {precision:7.2} %  {recall:6.2} %  {f1:6.2} %  {:>8}\n", label.gold);
