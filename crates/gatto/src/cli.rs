@@ -627,6 +627,9 @@ pub(crate) struct Evaluate {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    /// How the model is loaded.
+    #[command(flatten)]
+    pub(crate) loading: Loading,
     /// Flags of computing.
     #[command(flatten)]
     pub(crate) compute: Compute,

@@ -48,7 +48,7 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
     if let Some(path) = arguments.plot.as_ref().filter(|path| path.extension() != Some("svg".as_ref())) {
         bail!("{}: is no .svg; name the plot so", path.display());
     }
-    let saved = Saved::load(&arguments.model, device)?;
+    let saved = arguments.loading.load(&arguments.model, device)?;
     check(arguments, saved.task)?;
     let grouping =
         Grouping { column: arguments.asked.by.as_deref(), file: arguments.asked.by_file.as_deref() };
