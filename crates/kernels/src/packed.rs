@@ -239,11 +239,11 @@ pub(crate) fn sums<'b, S: Simd, const R: usize>(
 
 /// Writes or adds sums to the rows from `row` on, in the `count` columns from `from` on.
 #[inline(always)]
-pub(crate) fn store<S: Simd>(
+pub(crate) fn store<S: Simd, const N: usize>(
     simd: S,
     to: &mut ViewMut<'_>,
     (row, from, count): (usize, usize, usize),
-    sums: &[[S::f32s; ACROSS]],
+    sums: &[[S::f32s; N]],
     add: bool,
 ) {
     for (r, sums) in sums.iter().enumerate() {

@@ -8,7 +8,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::packed::{ACROSS, Panels, Tiles, in_tiles, store, sums};
+use crate::packed::{ACROSS, Tiles, in_tiles, store, sums};
 use crate::parts::in_parts;
 use crate::product::{View, ViewMut};
 
@@ -52,13 +52,36 @@ impl WithSimd for Across<'_, '_> {
         for from in (0..whole).step_by(width) {
             in_tiles(simd, rows, &mut ColumnTiles { product: &mut self, from });
         }
-        let rest = self.to.columns - whole;
-        if rest > 0 {
-            let Self { to, a, b, add } = self;
-            let ViewMut { data, rows, row_stride, .. } = to;
-            let to = ViewMut::strided(&mut data[whole..], rows, rest, row_stride);
-            Panels::new(b.columns(whole, rest), width).multiply(to, a, add);
+        let columns = self.to.columns;
+        for from in (whole..columns).step_by(S::F32_LANES) {
+            let count = S::F32_LANES.min(columns - from);
+            in_tiles(simd, rows, &mut NarrowTiles { product: &mut self, from, count });
         }
+    }
+}
+
+/// A product with the `count` columns from `from` on, no more than one register holds.
+struct NarrowTiles<'p, 'a, 'b> {
+    product: &'p mut Across<'a, 'b>,
+    from: usize,
+    count: usize,
+}
+
+impl<S: Simd> Tiles<S> for NarrowTiles<'_, '_, '_> {
+    #[inline(always)]
+    fn tile<const R: usize>(&mut self, simd: S, row: usize) {
+        let (from, count) = (self.from, self.count);
+        let Across { a, b, to, add } = &mut *self.product;
+        let depth = b.shape().0;
+        let a: [&[f32]; R] = std::array::from_fn(|r| &a.row(row + r)[..depth]);
+        let mut sums = [[simd.splat_f32s(0.0)]; R];
+        for k in 0..depth {
+            let b = simd.partial_load_f32s(&b.row(k)[from..from + count]);
+            for r in 0..R {
+                sums[r][0] = simd.mul_add_e_f32s(simd.splat_f32s(a[r][k]), b, sums[r][0]);
+            }
+        }
+        store(simd, to, (row, from, count), &sums, *add);
     }
 }
 

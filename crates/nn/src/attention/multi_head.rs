@@ -7,6 +7,7 @@
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `D` width of a head, `C` = H · D.
 
 use super::scaled::{Comparison, Sight, attend};
+use crate::sharing::followed_by;
 use crate::{Initial, Linear, Noise, Precision};
 use burn::module::Module;
 use burn::tensor::Tensor;
@@ -49,11 +50,11 @@ pub struct KeysValues {
 }
 
 impl KeysValues {
-    /// These, and `more` behind them.
-    pub fn followed_by(self, more: Self) -> Self {
+    /// The rows that are named, or all, and `more` behind each of them.
+    pub(crate) fn followed_by(self, rows: Option<&[usize]>, more: Self) -> Self {
         Self {
-            keys: Tensor::cat(vec![self.keys, more.keys], 1),
-            values: Tensor::cat(vec![self.values, more.values], 1),
+            keys: followed_by(self.keys, rows, more.keys),
+            values: followed_by(self.values, rows, more.values),
         }
     }
 

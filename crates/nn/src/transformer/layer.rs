@@ -52,12 +52,12 @@ pub(super) struct Surroundings<'a> {
     /// Columns before the first of the input.
     pub(super) first: usize,
     pub(super) positions: &'a Positions,
-    /// Keys and values of the columns before, in a decoder.
-    pub(super) before: Option<KeysValues>,
+    /// Keys and values of the columns before, in a decoder, and the rows of them that go on, if not all.
+    pub(super) before: Option<(KeysValues, Option<&'a [usize]>)>,
     /// What its own columns may see.
     pub(super) sight: Sight,
     /// The source as this layer sees it, and how rows belong to its sentences.
-    pub(super) source: Option<(&'a KeysValues, Sight, Fan)>,
+    pub(super) source: Option<(&'a KeysValues, Sight, &'a Fan)>,
 }
 
 /// What a layer leaves.
@@ -114,7 +114,7 @@ impl Layer {
         let new = self.attention.keys_values(asking);
         let new = KeysValues { keys: positions.turn(new.keys, first), ..new };
         let own = match before {
-            Some(before) => before.followed_by(new),
+            Some((before, rows)) => before.followed_by(rows, new),
             None => new,
         };
         let keys = own.keys.dims()[1];

@@ -58,6 +58,8 @@ pub struct Stack {
 pub struct StackState {
     /// Own keys and values of every layer; none before the first column.
     own: Vec<KeysValues>,
+    /// The rows of them that go on, in this order, if not all: they are copied when the next column comes.
+    rows: Option<Vec<usize>>,
     /// The source as every layer sees it, and where it exists.
     source: Vec<KeysValues>,
     source_mask: Option<Tensor<2>>,
@@ -98,7 +100,11 @@ impl StackState {
         let of_source = row_ids(&sentences, count, &ids.device());
         let source_mask = self.source_mask.clone();
         Self {
-            own: parts(&self.own, ids),
+            own: self.own.clone(),
+            rows: Some(match &self.rows {
+                Some(before) => rows.iter().map(|&row| before[row]).collect(),
+                None => rows.to_vec(),
+            }),
             source: match &of_source {
                 Some(ids) => parts(&self.source, ids),
                 None => self.source.clone(),
@@ -159,7 +165,7 @@ impl Stack {
         state: StackState,
         noise: &mut Noise,
     ) -> StackOutput {
-        let StackState { own, source, source_mask, fan, gaps, time: first } = state;
+        let StackState { own, rows, source, source_mask, fan, gaps, time: first } = state;
         let [batch, time, width] = x.dims();
         let keys = first + time;
         let gaps = gaps.map(|(exists, padding)| match keys - exists.dims()[1].min(keys) {
@@ -184,9 +190,9 @@ impl Stack {
             let around = Surroundings {
                 first,
                 positions: &self.positions,
-                before: before.next(),
+                before: before.next().map(|before| (before, rows.as_deref())),
                 sight: sight.clone(),
-                source: source.get(depth).map(|source| (source, seen, fan)),
+                source: source.get(depth).map(|source| (source, seen, &fan)),
             };
             let output = layer.forward(x, around, noise);
             x = output.x;
@@ -198,7 +204,7 @@ impl Stack {
             Some(norm) => norm.forward(x),
             None => x,
         };
-        let state = StackState { own: after, source, source_mask, fan, gaps, time: keys };
+        let state = StackState { own: after, rows: None, source, source_mask, fan, gaps, time: keys };
         StackOutput { states, weights, cross_weights, state }
     }
 }
