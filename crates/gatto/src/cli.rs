@@ -45,7 +45,7 @@ pub(crate) enum Command {
     Evaluate(Evaluate),
     /// Measure outputs against references
     Metric(crate::commands::metric::Metric),
-    /// Draw where a model looks while it writes
+    /// Draw where a model looks while it writes, or how it searches for what it writes
     Look(Look),
     /// Measure how far attention agrees with other explanations of a model's output
     ExplainReport(ExplainReport),
@@ -347,7 +347,7 @@ pub(crate) struct Look {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Look while the model writes this, in place of what it would write itself
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "Search")]
     pub(crate) target: Option<String>,
     /// Which attention of a Transformer [default: to the source, where there is one]
     #[arg(long, value_name = "WHICH")]
@@ -370,6 +370,33 @@ pub(crate) struct Look {
     /// Leave the token out that ends a sequence, and let the other weights sum to one
     #[arg(long)]
     pub(crate) no_end: bool,
+    /// Draw the beam as a tree: which hypotheses were followed, and what was pruned at which step and why
+    #[arg(
+        long,
+        conflicts_with_all = ["target", "attention", "layer", "head", "heads", "explain", "words", "no_end"]
+    )]
+    pub(crate) tree: bool,
+    /// How many candidates that were not chosen the tree shows at each step
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u16).range(0..=100),
+        requires = "tree"
+    )]
+    pub(crate) beside: u16,
+    /// How many of the best outputs the tree leads to; needs a beam of as many at least
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1024),
+        requires = "tree"
+    )]
+    pub(crate) n_best: u32,
+    /// Flags of search.
+    #[command(flatten)]
+    pub(crate) search: Search,
     /// Flags of computing.
     #[command(flatten)]
     pub(crate) compute: Compute,

@@ -73,7 +73,7 @@ impl Saved {
     }
 
     /// What `work` makes of the rows of each batch, in the order of the sources.
-    fn on_batches<S: AsRef<str>, R: Send>(
+    pub(crate) fn on_batches<S: AsRef<str>, R: Send>(
         &self,
         sources: &[S],
         batch: usize,
@@ -94,7 +94,7 @@ impl Saved {
 
     /// The most tokens to write for each source: no more than there are positions for. A single network
     /// has its source, without the end, in the same sequence.
-    fn most_written(&self, source: &Padded) -> Vec<usize> {
+    pub(crate) fn most_written(&self, source: &Padded) -> Vec<usize> {
         let itself = self.plan.reader == Reader::Itself;
         let room = |tokens: usize| {
             let most = self.plan.most_target();

@@ -60,7 +60,7 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
         saved.search.max_length = length as usize;
     }
     saved.search = arguments.search.over(&saved.search);
-    check_search(arguments, &saved)?;
+    check_search(&saved, arguments.n_best.unwrap_or(1) as usize, arguments.batch as usize)?;
     let lines = Lines::open(arguments.input.as_deref())?;
     let progress = progress(arguments);
     let (name, mut before) = (lines.name(), 0);
@@ -105,21 +105,20 @@ fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a search that makes no sense.
-fn check_search(arguments: &Predict, saved: &Saved) -> Result<()> {
+/// Refuses a search that makes no sense: for so many outputs of each source, so many sources at once.
+pub(super) fn check_search(saved: &Saved, wanted: usize, batch: usize) -> Result<()> {
     if let Some((key, problem)) = saved.search.problems().into_iter().next() {
         bail!("--{}: {problem}", key.replace('_', "-"));
     }
-    let (beam, wanted) = (saved.search.beam, arguments.n_best.unwrap_or(1) as usize);
+    let beam = saved.search.beam;
     ensure!(
         wanted <= beam,
         "--n-best {wanted} needs a beam of as many hypotheses, and it is {beam}; write --beam {wanted}"
     );
-    let needed = beam_memory(arguments.batch as usize, beam, saved.model.vocabularies().target, 0);
+    let needed = beam_memory(batch, beam, saved.model.vocabularies().target, 0);
     ensure!(
         needed.bytes <= MOST_SCORES,
-        "--beam {beam} with --batch {} needs more memory than {} GiB for its scores alone: {}; take a smaller one",
-        arguments.batch,
+        "--beam {beam} with --batch {batch} needs more memory than {} GiB for its scores alone: {}; take a smaller one",
         MOST_SCORES >> 30,
         needed.arithmetic
     );
