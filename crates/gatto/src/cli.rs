@@ -1,9 +1,10 @@
 //! The command line: one definition from which parsing, help, man pages and completion come.
 
+use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gatto::Device;
 use gatto::inspect::heatmap::Head;
-use gatto::model::{ModelError, Saved};
+use gatto::model::{Constraints, ModelError, Saved};
 use gatto::nn::Precision;
 use gatto::search::{Mean, Normalise, SearchConfig, Stop};
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ pub(crate) enum Command {
     Evaluate(Evaluate),
     /// Measure outputs against references
     Metric(crate::commands::metric::Metric),
-    /// Draw where a model looks while it writes
+    /// Draw where a model looks while it writes, or how it searches for what it writes
     Look(Look),
     /// Measure how far attention agrees with other explanations of a model's output
     ExplainReport(ExplainReport),
@@ -222,9 +223,9 @@ pub(crate) struct Predict {
     pub(crate) compute: Compute,
 }
 
-/// What is wanted of the outputs of a translator.
+/// What is wanted of every output of a translator.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Constrain {
+pub(crate) struct Wish {
     /// Every output begins with this
     #[arg(long, value_name = "TEXT")]
     pub(crate) prefix: Option<String>,
@@ -234,6 +235,39 @@ pub(crate) struct Constrain {
     /// A phrase that must not appear in any output; may be given more than once
     #[arg(long, value_name = "PHRASE")]
     pub(crate) never: Vec<String>,
+}
+
+impl Wish {
+    /// The flag that was given, if any.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--prefix", self.prefix.is_some()),
+            ("--must", !self.must.is_empty()),
+            ("--never", !self.never.is_empty()),
+        ];
+        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+
+    /// The constraints, if the model can meet them.
+    pub(crate) fn constraints(&self, saved: &Saved) -> Result<Constraints> {
+        let constraints = Constraints {
+            prefix: self.prefix.clone().unwrap_or_default(),
+            must: self.must.clone(),
+            never: self.never.clone(),
+        };
+        if let Some(flag) = self.given() {
+            constraints.check(&saved.tokens.target).with_context(|| format!("{flag} cannot be met"))?;
+        }
+        Ok(constraints)
+    }
+}
+
+/// What is wanted of the outputs of a translator.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Constrain {
+    /// Of all.
+    #[command(flatten)]
+    pub(crate) of_all: Wish,
     /// What is wanted of each output, a line of JSON for each source:
     /// {"prefix": "il", "must": ["gatto"], "never": ["tavola"]}, of which any key may be left out
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prefix", "must", "never"])]
@@ -243,13 +277,7 @@ pub(crate) struct Constrain {
 impl Constrain {
     /// The flag that was given, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let flags = [
-            ("--prefix", self.prefix.is_some()),
-            ("--must", !self.must.is_empty()),
-            ("--never", !self.never.is_empty()),
-            ("--constraints", self.constraints.is_some()),
-        ];
-        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+        self.of_all.given().or(self.constraints.as_ref().map(|_| "--constraints"))
     }
 }
 
@@ -516,7 +544,7 @@ pub(crate) struct Look {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Look while the model writes this, in place of what it would write itself
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "Search")]
     pub(crate) target: Option<String>,
     /// Which attention of a Transformer [default: to the source, where there is one]
     #[arg(long, value_name = "WHICH")]
@@ -539,6 +567,36 @@ pub(crate) struct Look {
     /// Leave the token out that ends a sequence, and let the other weights sum to one
     #[arg(long)]
     pub(crate) no_end: bool,
+    /// Draw the beam as a tree: which hypotheses were followed, and what was pruned at which step and why
+    #[arg(
+        long,
+        conflicts_with_all = ["target", "attention", "layer", "head", "heads", "explain", "words", "no_end"]
+    )]
+    pub(crate) tree: bool,
+    /// How many candidates that were not chosen the tree shows at each step
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u16).range(0..=100),
+        requires = "tree"
+    )]
+    pub(crate) beside: u16,
+    /// How many of the best outputs the tree leads to; needs a beam of as many at least
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1024),
+        requires = "tree"
+    )]
+    pub(crate) n_best: u32,
+    /// Flags of search.
+    #[command(flatten)]
+    pub(crate) search: Search,
+    /// What is wanted of the output, with --tree.
+    #[command(flatten)]
+    pub(crate) wish: Wish,
     /// Flags of computing.
     #[command(flatten)]
     pub(crate) compute: Compute,

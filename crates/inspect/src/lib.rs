@@ -6,11 +6,17 @@
 //! - [`curves`]: the curves of a training run (`curves.svg`), one panel per figure.
 //! - [`heatmap`]: where a model looks, between source and target tokens.
 //! - [`explain`]: other answers to what an output depends on, and how far they agree with attention.
-//! - [`look`]: from what a model did to a heatmap of it.
+//! - [`tree`]: what a beam search followed, and what it let go of at which step and why.
+//! - [`look`]: from what a model did to a picture of it.
 
 mod axis;
 pub mod curves;
 pub mod explain;
 pub mod heatmap;
+mod label;
 pub mod look;
+mod offline;
+mod raster;
 mod svg;
+mod terminal;
+pub mod tree;

@@ -1,10 +1,12 @@
-//! From what a model did to a heatmap of it.
+//! From what a model did to a picture of it.
 
 use crate::explain::Explanation;
 use crate::heatmap::{Axes, Heatmap, HeatmapError, Panel, Scale, Token};
+use crate::tree::{Greedy, Output, Record, Tree, TreeError};
+use gatto_data::tokens::{END, Tokenizer};
 use gatto_metrics::Alignment;
 use gatto_metrics::alignment::merge;
-use gatto_model::{Attention, AttentionKind, Piece, Trace};
+use gatto_model::{Attention, AttentionKind, Piece, Prediction, Searched, Trace};
 
 /// Where a model looked. Without attention there is no panel, and so no heatmap.
 pub fn heatmap(title: &str, trace: &Trace) -> Result<Heatmap, HeatmapError> {
@@ -50,6 +52,29 @@ pub fn explained(title: &str, explanation: &Explanation) -> Result<Heatmap, Heat
         panels.push(Panel { name: name.to_owned(), scale: Scale::Signed, values: values.clone() });
     }
     drawn(title, &explanation.trace, panels)
+}
+
+/// What a search with a beam of this size considered. The tokenizer is that of the target.
+pub fn tree(title: &str, beam: usize, searched: Searched, tokens: &Tokenizer) -> Result<Tree, TreeError> {
+    let output = |prediction: &Prediction| Output {
+        text: prediction.text.clone(),
+        log_probability: prediction.hypothesis.log_probabilities.iter().copied().map(f64::from).sum(),
+        score: prediction.score,
+    };
+    let greedy = |prediction: &Prediction| {
+        let hypothesis = &prediction.hypothesis;
+        let written = hypothesis.tokens.iter().copied().chain(hypothesis.finished.then_some(END));
+        let tokens = written.zip(hypothesis.log_probabilities.iter().copied()).collect();
+        Greedy { output: output(prediction), tokens }
+    };
+    let record = Record {
+        title: title.to_owned(),
+        beam,
+        results: searched.best.iter().map(output).collect(),
+        greedy: searched.greedy.as_ref().map(greedy),
+        steps: searched.steps,
+    };
+    Tree::new(record, |token| tokens.token(token).to_owned())
 }
 
 /// Where a model looked, word by word: a row per target word, a weight per source word.

@@ -15,20 +15,28 @@ impl Document {
     /// Starts a picture of `width` × `height` pixels that scales with its frame. `title` is what a screen
     /// reader says, `style` a style sheet.
     pub(crate) fn new(width: f64, height: f64, title: &str, style: &str) -> Self {
-        let mut document = Self { text: String::new(), open: Vec::new() };
-        let (width, height) = (number(width), number(height));
-        document.open(
-            "svg",
-            &[
-                ("xmlns", "http://www.w3.org/2000/svg"),
-                ("width", &width),
-                ("height", &height),
-                ("viewBox", &format!("0 0 {width} {height}")),
-                ("role", "img"),
-            ],
-        );
+        let mut document = Self::start(width, height, &[("role", "img")]);
         document.leaf("title", &[], title);
         document.leaf("style", &[], style);
+        document
+    }
+
+    /// Starts a picture that is part of a page, which has the style sheet; a reader can go about in it.
+    pub(crate) fn within(width: f64, height: f64, label: &str) -> Self {
+        Self::start(width, height, &[("role", "group"), ("aria-label", label)])
+    }
+
+    fn start(width: f64, height: f64, attributes: Attributes) -> Self {
+        let mut document = Self { text: String::new(), open: Vec::new() };
+        let (width, height) = (number(width), number(height));
+        let view = format!("0 0 {width} {height}");
+        let known = [
+            ("xmlns", "http://www.w3.org/2000/svg"),
+            ("width", &width),
+            ("height", &height),
+            ("viewBox", &view),
+        ];
+        document.open("svg", &[&known[..], attributes].concat());
         document
     }
 

@@ -79,11 +79,11 @@ impl<'a> Writers<'a> {
         batch: usize,
     ) -> Result<Vec<Vec<Prediction>>, ModelError> {
         let (sources, wanted) = self.read(requests)?;
-        let beam = Beam { n_best: count.clamp(1, self.search.beam), ..self.search.settings() };
+        let beam = self.beam(count);
         self.on_batches(sources, batch, |model, rows| {
             let wanted: Vec<Wanted> = rows.iter().map(|&row| wanted[row].clone()).collect();
             let requests: Vec<Request<'_>> = rows.iter().map(|&row| requests[row]).collect();
-            self.searched(model, &requests, wanted, &beam)
+            self.as_wished(model, &requests, wanted, &beam)
         })
     }
 
@@ -178,8 +178,13 @@ impl<'a> Writers<'a> {
         })
     }
 
+    /// The search for so many outputs.
+    pub(crate) fn beam(&self, count: usize) -> Beam {
+        Beam { n_best: count.clamp(1, self.search.beam.max(1)), ..self.search.settings() }
+    }
+
     /// The tokens of each source, and what is wanted of its output.
-    fn read(&self, requests: &[Request<'_>]) -> Result<(Vec<Vec<u32>>, Vec<Wanted>), ModelError> {
+    pub(crate) fn read(&self, requests: &[Request<'_>]) -> Result<(Vec<Vec<u32>>, Vec<Wanted>), ModelError> {
         let one = |(index, request): (usize, &Request<'_>)| {
             let tokens = self.encode(index, request.source)?;
             let longest = self.longest(tokens.len());
@@ -213,7 +218,7 @@ impl<'a> Writers<'a> {
     }
 
     /// What `work` makes of the rows of each batch, in the order of the sources.
-    fn on_batches<R: Send>(
+    pub(crate) fn on_batches<R: Send>(
         &self,
         sources: Vec<Vec<u32>>,
         batch: usize,
@@ -240,7 +245,7 @@ impl<'a> Writers<'a> {
     }
 
     /// Searches, and again where the best have words that must not be, without the tokens that wrote them.
-    fn searched(
+    fn as_wished(
         &self,
         model: &Stepped<'_>,
         requests: &[Request<'_>],
@@ -272,7 +277,7 @@ impl<'a> Writers<'a> {
         }
     }
 
-    fn ranked(&self, Ranked { written, score }: Ranked, prefix: &[u32]) -> Prediction {
+    pub(crate) fn ranked(&self, Ranked { written, score }: Ranked, prefix: &[u32]) -> Prediction {
         self.prediction(written.whole(prefix), score, prefix.len())
     }
 

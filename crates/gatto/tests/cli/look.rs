@@ -1,6 +1,7 @@
 //! `gatto look`, and the picture at the end of `gatto demo`.
 
 mod heads;
+mod tree;
 
 use crate::models::{attentive, language_model, located, model};
 use crate::{gatto, json_lines, matrix, names, refused, run, snapshot, text, written};

@@ -8,12 +8,10 @@
 use std::fmt::Write;
 
 use super::Scale;
+use crate::terminal::Colour;
 
 /// The number of the strongest step; step 0 is nothing. Signed values count from its negative.
 pub(super) const STEPS: i32 = 32;
-
-/// Red, green and blue.
-pub(super) type Colour = [u8; 3];
 
 /// What is behind the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,21 +1,16 @@
 //! Heatmaps as one HTML file that needs nothing else: no network, no other file.
 //!
 //! The numbers of every view (whole words, without the end token) are made here and lie in the page as JSON; its
-//! script only shows them. The page may run that script and use its style sheet, named by their hashes, and nothing
-//! else: whatever a token contains is text.
-
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
+//! script only shows them.
 
 use super::colour::{self, Ground};
 use super::heads::Choice;
-use super::label::visible;
 use super::page::PageData;
 use super::{Heatmap, Scale};
-use crate::svg::escape;
+use crate::label::visible;
+use crate::offline::Page;
 
-const PAGE: &str = include_str!("page/page.html");
+const BODY: &str = include_str!("page/body.html");
 const STYLE: &str = include_str!("page/page.css");
 /// In the order in which they need each other.
 const SCRIPTS: [&str; 5] = [
@@ -57,55 +52,12 @@ fn page(sentences: &[&[Heatmap]], start: Start) -> String {
     let light = colour::style(&[Scale::Share, Scale::Signed], Ground::Light);
     let dark = colour::style(&[Scale::Share, Scale::Signed], Ground::Dark);
     let style = format!("{STYLE}{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n");
-    let script = format!(
-        "\"use strict\";\nconst data = JSON.parse(document.getElementById(\"data\").textContent);\n{}",
-        SCRIPTS.concat()
-    );
-    let data = PageData::new(sentences, start, light.clone());
-    let policy = format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src blob: data:; base-uri 'none'; \
-         form-action 'none'",
-        hash(&script),
-        hash(&style)
-    );
     let title = match sentences {
         [[heatmap, ..]] if !heatmap.title.is_empty() => visible(&heatmap.title),
         _ => "Where the model looks".to_owned(),
     };
-    fill(PAGE, |slot| match slot {
-        "policy" => policy.clone(),
-        "title" => escape(&title),
-        "style" => style.clone(),
-        "script" => script.clone(),
-        _ => json(&data),
-    })
-}
-
-/// Replaces each `{{slot}}` of the page once: what is put in is not searched again.
-fn fill(page: &str, content: impl Fn(&str) -> String) -> String {
-    let mut filled = String::new();
-    let mut rest = page;
-    while let Some((before, (slot, after))) =
-        rest.split_once("{{").and_then(|(before, rest)| Some((before, rest.split_once("}}")?)))
-    {
-        filled.push_str(before);
-        filled.push_str(&content(slot));
-        rest = after;
-    }
-    filled + rest
-}
-
-/// The Base64 form of the SHA-256 hash, as a content security policy names a script.
-fn hash(text: &str) -> String {
-    STANDARD.encode(Sha256::digest(text.as_bytes()))
-}
-
-/// JSON that cannot end the script element in which it lies: `<` starts every way out of it. The two line ends of
-/// Unicode are escaped for readers that take JSON for JavaScript of old.
-fn json(data: &PageData) -> String {
-    // Strings and finite numbers always have a JSON form.
-    let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
-    json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    let data = PageData::new(sentences, start, light);
+    Page { title: &title, style: &style, scripts: &SCRIPTS, body: BODY, data: &data }.html()
 }
 
 #[cfg(test)]
@@ -195,11 +147,5 @@ mod tests {
         assert_eq!(addresses, known, "no address but the name of SVG");
         assert!(!page.contains("{{") && !page.contains("unsafe-inline"));
         assert_eq!(page, html(&[attention("a", "b")]));
-    }
-
-    #[test]
-    fn the_hash_is_that_of_other_programs() {
-        // printf abc | openssl dgst -sha256 -binary | base64
-        assert_eq!(hash("abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
     }
 }

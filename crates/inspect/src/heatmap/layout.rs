@@ -1,11 +1,9 @@
 //! Where everything stands in the picture of a heatmap, in pixels. Cells shrink as tokens become many, and the
 //! labels of columns lean and then stand upright as cells become narrow.
 
-use unicode_width::UnicodeWidthChar;
-
 use super::Heatmap;
-use super::label::shorten;
 use super::numbers::Numbers;
+use crate::label::{shorten, text_width};
 
 pub(super) const MARGIN: f64 = 18.0;
 pub(super) const TITLE_HEIGHT: f64 = 28.0;
@@ -181,17 +179,4 @@ fn number_font(heatmap: &Heatmap, cell_width: f64, cell_height: f64) -> f64 {
     }
     let font = ((cell_width - 5.0) / longest).min(cell_height - 4.0).min(12.0);
     if font < 8.0 { 0.0 } else { font }
-}
-
-/// The width of a line of text in a wide proportional font, guessed: there is no font to measure here.
-pub(super) fn text_width(text: &str, size: f64) -> f64 {
-    let em = |character: char| match (character, character.width().unwrap_or(0)) {
-        (_, 0) => 0.0,
-        ('i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!', _) => 0.34,
-        ('m' | 'w' | 'M' | 'W' | '@' | '%' | '…' | '→' | '▁' | '+' | '−' | '×', _) => 0.9,
-        (_, 2..) => 1.0,
-        _ if character.is_uppercase() => 0.72,
-        _ => 0.63,
-    };
-    text.chars().map(em).sum::<f64>() * size
 }

@@ -31,7 +31,6 @@ mod colour;
 mod error;
 mod heads;
 mod html;
-mod label;
 mod layout;
 mod multiples;
 mod numbers;
@@ -42,13 +41,15 @@ mod side_by_side;
 mod terminal;
 mod views;
 
+pub use crate::raster::PngError;
+pub use crate::terminal::Colours;
 pub use error::HeatmapError;
 pub use heads::{Choice, Grid, Head};
 pub use html::{Start, html, html_of_charts};
 pub use picture::svg;
-pub use png::{PngError, png};
+pub use png::png;
 pub use side_by_side::fit_side_by_side;
-pub use terminal::{Colours, terminal};
+pub use terminal::terminal;
 
 /// More tokens than this on an axis are refused: nobody could read them.
 pub const MOST_TOKENS: usize = 1024;
@@ -229,7 +230,7 @@ fn is_share(value: f32) -> bool {
 }
 
 fn check_panel(panel: &Panel, sources: usize, targets: usize) -> Result<(), HeatmapError> {
-    let name = || label::shorten(&panel.name, 40);
+    let name = || crate::label::shorten(&panel.name, 40);
     if panel.values.len() != targets {
         return Err(HeatmapError::Rows { panel: name(), rows: panel.values.len(), targets });
     }

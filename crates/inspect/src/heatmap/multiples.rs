@@ -6,12 +6,10 @@ use std::fmt::Write;
 
 use super::colour;
 use super::heads::Grid;
-use super::label::{isolate, shorten};
-use super::layout::{
-    BAR_WIDTH, LABEL_GAP, LEGEND_HEIGHT, MARGIN, NAME_HEIGHT, TITLE_HEIGHT, text_width, title_width,
-};
+use super::layout::{BAR_WIDTH, LABEL_GAP, LEGEND_HEIGHT, MARGIN, NAME_HEIGHT, TITLE_HEIGHT, title_width};
 use super::numbers::{Numbers, exact};
 use super::{Heatmap, Panel, Token};
+use crate::label::{isolate, shorten, text_width};
 use crate::svg::{Document, number};
 
 /// Between two heads.
@@ -179,10 +177,10 @@ fn label(token: &Token) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::colour::{Ground, colour};
-    use super::super::png::parse;
     use super::super::samples::{diagonal, heads, words};
     use super::super::{Scale, png, svg};
     use super::*;
+    use crate::raster::parse;
     use crate::svg::assert_well_formed;
     use resvg::tiny_skia::Pixmap;
 

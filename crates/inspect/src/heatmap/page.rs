@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::colour::STEPS;
 use super::heads::{Grid, Head};
 use super::html::Start;
-use super::label::visible;
 use super::numbers::Numbers;
 use super::{Heatmap, Panel, Scale, Token};
+use crate::label::visible;
 
 #[derive(Serialize)]
 pub(super) struct PageData {

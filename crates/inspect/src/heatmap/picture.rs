@@ -2,13 +2,13 @@
 //! a cell to whoever points at it.
 
 use super::colour::{self, Ground};
-use super::label::{isolate, shorten};
 use super::layout::{
-    BAR_WIDTH, Frame, LABEL_GAP, Layout, MARGIN, TITLE_FONT, TITLE_HEIGHT, Turn, panel_name, text_width,
+    BAR_WIDTH, Frame, LABEL_GAP, Layout, MARGIN, TITLE_FONT, TITLE_HEIGHT, Turn, panel_name,
 };
 use super::multiples::Multiples;
 use super::numbers::{Numbers, exact};
 use super::{Heatmap, Panel, Scale};
+use crate::label::{cut, isolate, shorten};
 use crate::svg::{Document, number};
 
 const STYLE: &str = "
@@ -108,17 +108,6 @@ fn style(heatmap: &Heatmap) -> String {
         colour::style(&scales, Ground::Light),
         colour::style(&scales, Ground::Dark)
     )
-}
-
-/// As much of a line as fits into `width` pixels.
-fn cut(text: &str, font: f64, width: f64) -> String {
-    let mut most = text.chars().count().min(500);
-    let mut line = shorten(text, most);
-    while most > 1 && text_width(&line, font) > width {
-        most -= 1;
-        line = shorten(text, most);
-    }
-    line
 }
 
 fn draw_panel(document: &mut Document, layout: &Layout, frame: &Frame, heatmap: &Heatmap, panel: &Panel) {

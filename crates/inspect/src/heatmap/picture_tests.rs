@@ -1,8 +1,8 @@
 //! Heatmaps as SVG.
 
-use super::super::png::parse;
 use super::super::samples::{attention, diagonal, hostile, panel, words};
 use super::*;
+use crate::raster::parse;
 use crate::svg::assert_well_formed;
 
 #[test]

@@ -1,10 +1,11 @@
 //! All heads of an attention as text: those of a layer side by side, as many as fit.
 
 use super::heads::Grid as Heads;
-use super::label::{Align, fit, visible};
 use super::numbers::Numbers;
-use super::terminal::{BLOCK_CELL, Colours, Grid, NARROWEST, line};
+use super::terminal::{BLOCK_CELL, Grid};
 use super::{Heatmap, Panel};
+use crate::label::{Align, fit, visible};
+use crate::terminal::{Colours, NARROWEST, line};
 
 /// Between two heads.
 const GAP: usize = 2;

@@ -6,24 +6,12 @@
 
 use std::fmt::Write;
 
-use super::colour::{self, Colour, Ground, colour, ink, step};
-use super::label::{Align, columns, fit, visible};
+use super::colour::{self, Ground, colour, ink, step};
 use super::numbers::Numbers;
 use super::{Heatmap, Panel, Scale, Token, side_by_side};
+use crate::label::{Align, columns, fit, visible};
+use crate::terminal::{Colours, NARROWEST, indexed, line};
 
-/// Which colours the terminal knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Colours {
-    /// None: shades and numbers. For files, pipes and `NO_COLOR`.
-    None,
-    /// A palette of 256.
-    Indexed,
-    /// Red, green and blue, eight bits each.
-    True,
-}
-
-/// Narrower terminals are written to as if they were this wide.
-pub(super) const NARROWEST: usize = 32;
 const WIDEST_LABEL: usize = 20;
 /// Cells with numbers: wide enough for `0.93` or `−12.3` and the space around it, no wider than looks like a cell.
 const NUMBER_CELL: std::ops::RangeInclusive<usize> = 7..=10;
@@ -223,11 +211,6 @@ impl<'a> Grid<'a> {
     }
 }
 
-pub(super) fn line(text: &mut String, content: &str) {
-    text.push_str(content.trim_end());
-    text.push('\n');
-}
-
 /// A step without colour.
 fn shade(place: i32) -> char {
     match place.abs() {
@@ -246,20 +229,6 @@ fn sign(place: i32) -> char {
         2.. => '+',
         _ => '−',
     }
-}
-
-/// The nearest colour of the palette of 256: one of its cube of 6 × 6 × 6, or of its 24 greys.
-fn indexed(colour: Colour) -> u8 {
-    let distance = |other: Colour| -> i32 {
-        colour.iter().zip(other).map(|(a, b)| (i32::from(*a) - i32::from(b)).pow(2)).sum()
-    };
-    const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let cube = (16..=231).map(|index: u8| {
-        let place = index - 16;
-        (index, [place / 36, place / 6 % 6, place % 6].map(|level| LEVELS[usize::from(level)]))
-    });
-    let greys = (232..=255).map(|index: u8| (index, [8 + 10 * (index - 232); 3]));
-    cube.chain(greys).min_by_key(|(_, known)| distance(*known)).map_or(0, |(index, _)| index)
 }
 
 #[cfg(test)]

@@ -76,7 +76,13 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
         saved.search.max_length = length as usize;
     }
     saved.search = arguments.search.over(&saved.search);
-    check_search(arguments, &saved)?;
+    let wanted = arguments.n_best.unwrap_or(1) as usize;
+    let models = 1 + arguments.together.with.len();
+    if arguments.sampling.sample {
+        check_memory(&saved, wanted, arguments.batch as usize, models)?;
+    } else {
+        check_search(&saved, wanted, arguments.batch as usize, models)?;
+    }
     let others = super::others(&arguments.together, &arguments.loading, device)?;
     let models = std::iter::once(&saved).chain(&others).collect();
     let writers = match saved.task {
@@ -144,8 +150,8 @@ fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
     let sampled = arguments.sampling.sample;
     let unheeded = [
         ("--beam and the other flags of search", arguments.search.is_given()),
-        ("--must", !arguments.constrain.must.is_empty()),
-        ("--never", !arguments.constrain.never.is_empty()),
+        ("--must", !arguments.constrain.of_all.must.is_empty()),
+        ("--never", !arguments.constrain.of_all.never.is_empty()),
         ("--constraints", arguments.constrain.constraints.is_some()),
         ("--alternatives", arguments.alternatives.is_some()),
     ];
@@ -159,31 +165,30 @@ fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a search that makes no sense, or that there is no memory for.
-fn check_search(arguments: &Predict, saved: &Saved) -> Result<()> {
+/// Refuses a search that makes no sense, or that there is no memory for: for so many outputs of each source, so many
+/// sources at once, and so many models together.
+pub(super) fn check_search(saved: &Saved, wanted: usize, batch: usize, models: usize) -> Result<()> {
     if let Some((key, problem)) = saved.search.problems().into_iter().next() {
         bail!("--{}: {problem}", key.replace('_', "-"));
     }
-    let wanted = arguments.n_best.unwrap_or(1) as usize;
-    let beam = if arguments.sampling.sample { wanted } else { saved.search.beam };
+    let beam = saved.search.beam;
     ensure!(
         wanted <= beam,
         "--n-best {wanted} needs a beam of as many hypotheses, and it is {beam}; write --beam {wanted}"
     );
-    if !saved.task.writes() {
-        return Ok(());
-    }
-    let models = 1 + arguments.together.with.len() as u64;
-    let state = saved.plan.state_bytes(saved.search.max_length).saturating_mul(models);
-    let rows = arguments.batch as usize * rayon::current_num_threads();
-    let needed = beam_memory(rows, beam, saved.model.vocabularies().target, state);
+    if saved.task.writes() { check_memory(saved, beam, batch, models) } else { Ok(()) }
+}
+
+/// Refuses more than there is memory for: so many outputs of each source at once.
+fn check_memory(saved: &Saved, beam: usize, batch: usize, models: usize) -> Result<()> {
+    let threads = rayon::current_num_threads();
+    let state = saved.plan.state_bytes(saved.search.max_length).saturating_mul(models as u64);
+    let needed = beam_memory(batch * threads, beam, saved.model.vocabularies().target, state);
     let there = available_memory();
     ensure!(
         needed.bytes <= there,
-        "--beam {beam} with --batch {} on {} threads may need more memory than the {:.1} GiB that are free: {}\n  \
-         hint: take a smaller beam or batch, or a lower --max-length",
-        arguments.batch,
-        rayon::current_num_threads(),
+        "--beam {beam} with --batch {batch} on {threads} threads may need more memory than the {:.1} GiB that are free: \
+         {}\n  hint: take a smaller beam or batch, or a lower --max-length",
         there as f64 / (1u64 << 30) as f64,
         needed.arithmetic
     );

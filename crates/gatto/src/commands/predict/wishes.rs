@@ -14,14 +14,7 @@ pub(super) struct Wishes {
 
 impl Wishes {
     pub(super) fn new(given: &Constrain, saved: &Saved) -> Result<Self> {
-        let of_all = Constraints {
-            prefix: given.prefix.clone().unwrap_or_default(),
-            must: given.must.clone(),
-            never: given.never.clone(),
-        };
-        if let Some(flag) = given.given() {
-            of_all.check(&saved.tokens.target).with_context(|| format!("{flag} cannot be met"))?;
-        }
+        let of_all = given.of_all.constraints(saved)?;
         let lines = given.constraints.as_deref().map(|path| Lines::open(Some(path))).transpose()?;
         Ok(Self { of_all, lines: lines.map(|lines| (lines, 0)) })
     }

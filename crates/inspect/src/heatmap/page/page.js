@@ -1,16 +1,9 @@
 // The page: a table per panel, or all heads small, and the choice of what is shown.
 
-const byId = (id) => document.getElementById(id);
 const chosen = () => data.heatmaps[Number(byId("chooser").value) || 0];
 const chosenChart = () => chosen().charts[Number(byId("chart").value) || 0];
 /** What is shown now: the chart, its view, and the panels of it. */
 let shown;
-
-function element(name, properties, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-}
 
 /** The view that the switches ask for. All views were made by the program, so there is no arithmetic here. */
 function currentView({ views }) {
@@ -29,15 +22,6 @@ function currentPanels({ grid }, view) {
   }
   const wanted = byId("panels").value;
   return wanted === "all" ? view.panels : view.panels.filter((_, index) => String(index) === wanted);
-}
-
-/** Puts options, as pairs of value and text, into a select, and keeps what was chosen there if it still is there. */
-function fillSelect(id, options, wanted = byId(id).value) {
-  const select = byId(id);
-  select.replaceChildren(...options.map(([value, textContent]) => element("option", { value, textContent })));
-  const known = options.some(([value]) => value === wanted);
-  if (options.length > 0) select.value = known ? wanted : options[0][0];
-  byId(`${id}-label`).hidden = options.length < 2;
 }
 
 /** Fills the controls for a sentence, and leaves out those that would do nothing. */

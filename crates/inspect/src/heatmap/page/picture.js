@@ -16,12 +16,6 @@ function cutToken(text, most = 24) {
   return characters.length > most ? characters.slice(0, most - 1).join("") + "…" : text;
 }
 
-/** A token keeps its own direction, whatever stands beside it; and so does each side of an arrow. */
-function isolated(text) {
-  const part = (part) => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/.test(part) ? `\u2068${part}\u2069` : part);
-  return text.split(" → ").map(part).join(" → ");
-}
-
 function sizeSvg(svg, width, height) {
   for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
     svg.setAttribute(key, value);

@@ -40,15 +40,6 @@ function tell(view, row, column, values, near) {
   place(tip, near);
 }
 
-/** Puts the tip below and to the right of the cell, or at its other side near the edge of the window. */
-function place(tip, cell) {
-  const { width, height } = tip.getBoundingClientRect();
-  const left = cell.right + 10 + width > innerWidth ? cell.left - 10 - width : cell.right + 10;
-  const top = cell.bottom + 10 + height > innerHeight ? cell.top - 10 - height : cell.bottom + 10;
-  tip.style.left = `${Math.max(4, left)}px`;
-  tip.style.top = `${Math.max(4, top)}px`;
-}
-
 function mark(table, row, column) {
   const line = table.rows[row + 1];
   const cell = line.cells[column + 1];

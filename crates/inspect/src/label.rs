@@ -1,11 +1,11 @@
 //! Tokens as text of a picture: nothing in them may move the cursor, break a line or turn its neighbours around.
 
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A token made visible on one line: white space and control characters as signs. Characters that change the
 /// direction of what follows become U+FFFD too: a token has its own direction, and no other.
-pub(super) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     if text.is_empty() {
         return "∅".to_owned();
     }
@@ -22,7 +22,7 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 /// The first `most` characters (as a reader counts them), the last of them `…` if some were left out.
-pub(super) fn shorten(text: &str, most: usize) -> String {
+pub(crate) fn shorten(text: &str, most: usize) -> String {
     match text.grapheme_indices(true).nth(most) {
         None => visible(text),
         Some(_) => visible(&text.graphemes(true).take(most.saturating_sub(1)).collect::<String>()) + "…",
@@ -30,7 +30,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
 }
 
 /// A token in exactly `width` columns of a terminal: cut with `…`, or filled with spaces before it or after it.
-pub(super) fn fit(text: &str, width: usize, align: Align) -> String {
+pub(crate) fn fit(text: &str, width: usize, align: Align) -> String {
     let mut shown = visible(text);
     if shown.width() > width {
         let mut cut = String::new();
@@ -54,14 +54,14 @@ pub(super) fn fit(text: &str, width: usize, align: Align) -> String {
 
 /// Where a text stands in a wider column.
 #[derive(Clone, Copy)]
-pub(super) enum Align {
+pub(crate) enum Align {
     Left,
     Right,
     Middle,
 }
 
 /// The columns of a terminal that a token fills.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     visible(text).width()
 }
 
@@ -71,7 +71,7 @@ pub(super) fn columns(text: &str) -> usize {
 /// a part of it, and shows the row in reverse; and an exclamation mark that ends the token would stand at the
 /// wrong side of it. Text without such a part is left alone, so that it holds no invisible characters. Both sides
 /// of an arrow are isolated by themselves: between two right-to-left texts it would point the wrong way.
-pub(super) fn isolate(text: &str) -> String {
+pub(crate) fn isolate(text: &str) -> String {
     let isolated = |part: &str| match part.chars().any(is_right_to_left) {
         true => format!("\u{2068}{part}\u{2069}"),
         false => part.to_owned(),
@@ -91,6 +91,30 @@ fn is_right_to_left(character: char) -> bool {
 /// Whether a character sets the direction of others: marks, embeddings, overrides and isolates.
 fn turns(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The width of a line of text in a wide proportional font, guessed: there is no font to measure here.
+pub(crate) fn text_width(text: &str, size: f64) -> f64 {
+    let em = |character: char| match (character, character.width().unwrap_or(0)) {
+        (_, 0) => 0.0,
+        ('i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!', _) => 0.34,
+        ('m' | 'w' | 'M' | 'W' | '@' | '%' | '…' | '→' | '▁' | '+' | '−' | '×', _) => 0.9,
+        (_, 2..) => 1.0,
+        _ if character.is_uppercase() => 0.72,
+        _ => 0.63,
+    };
+    text.chars().map(em).sum::<f64>() * size
+}
+
+/// As much of a line as fits into `width` pixels.
+pub(crate) fn cut(text: &str, font: f64, width: f64) -> String {
+    let mut most = text.chars().count().min(500);
+    let mut line = shorten(text, most);
+    while most > 1 && text_width(&line, font) > width {
+        most -= 1;
+        line = shorten(text, most);
+    }
+    line
 }
 
 #[cfg(test)]

@@ -1,72 +1,32 @@
-//! `gatto look`
+//! Where a model looks.
 
-use super::sources::{require_attention, too_long};
+use super::picture::{Format, PNG_SCALE, columns, in_terminal, save};
+use super::{quoted, sources};
 use crate::cli::{Look, LookedAt};
-use crate::lines::{Lines, write_output};
-use anyhow::{Context, Result, bail, ensure};
-use gatto::Device;
+use crate::commands::sources::{require_attention, too_long};
+use anyhow::{Context, Result, ensure};
 use gatto::inspect::explain::explain;
 use gatto::inspect::heatmap::{
-    Choice, Colours, Heatmap, MOST_CELLS, Start, fit_side_by_side, html_of_charts, png, svg, terminal,
+    Choice, Heatmap, MOST_CELLS, Start, fit_side_by_side, html_of_charts, png, svg,
 };
 use gatto::inspect::look;
 use gatto::model::config::Reader;
 use gatto::model::{AttentionKind, Forced, Saved, Task};
-use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::io::Write;
 
-/// Pixels of a PNG for one of the drawing's.
-const PNG_SCALE: f32 = 2.0;
-/// Letters of a source that stand in a message.
-const SHOWN: usize = 40;
-/// Columns to draw in where there is no terminal to measure.
-const COLUMNS: usize = 100;
-
-pub(crate) fn run(arguments: Look) -> Result<()> {
-    let format = arguments.output.as_deref().map(format).transpose()?;
-    super::compute(&arguments.compute.clone(), move |device| look_at(&arguments, format, device))?
-}
-
-/// A file that a picture can be written to.
-#[derive(Clone, Copy, PartialEq)]
-enum Format {
-    Svg,
-    Png,
-    Html,
-}
-
-fn format(path: &Path) -> Result<Format> {
-    match path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase).as_deref() {
-        Some("svg") => Ok(Format::Svg),
-        Some("png") => Ok(Format::Png),
-        Some("html" | "htm") => Ok(Format::Html),
-        _ => bail!("{}: is neither .svg, .png nor .html; name the picture so", path.display()),
-    }
-}
-
-fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<()> {
-    let saved = Saved::load(&arguments.model, device)?;
-    let kind = wanted(&saved, arguments)?;
-    let sources = match &arguments.input {
-        Some(text) => vec![text.clone()],
-        None => all_lines()?,
-    };
-    ensure!(!sources.is_empty(), "there is no sentence to look at");
+pub(super) fn look(saved: &Saved, arguments: &Look, format: Option<Format>) -> Result<()> {
+    let kind = wanted(saved, arguments)?;
+    let sources = sources(arguments)?;
     ensure!(
         arguments.target.is_none() || sources.len() == 1,
         "--target is for one sentence, and there are {}",
         sources.len()
     );
-    let mut charts = sources.iter().map(|source| Charts::of(&saved, source, kind, arguments));
+    let mut charts = sources.iter().map(|source| Charts::of(saved, source, kind, arguments));
     match (format, &arguments.output) {
         (Some(format), Some(path)) => {
-            ensure!(
-                format == Format::Html || sources.len() == 1,
-                "{}: holds one picture, and there are {} sentences; write to .html, which holds them all",
-                path.display(),
-                sources.len()
-            );
-            save(format, path, charts.collect::<Result<Vec<_>>>()?, arguments)
+            format.check_sentences(path, sources.len())?;
+            save(path, &bytes(format, charts.collect::<Result<Vec<_>>>()?, arguments)?)
         }
         _ => charts.try_for_each(|charts| {
             let picture = charts?.picture(arguments)?;
@@ -79,15 +39,6 @@ fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<
             Ok(writeln!(std::io::stdout().lock(), "{}", in_terminal(&picture))?)
         }),
     }
-}
-
-fn all_lines() -> Result<Vec<String>> {
-    let mut lines = Lines::open(None)?;
-    let mut found = Vec::new();
-    while let Some(line) = lines.next()? {
-        found.push(line);
-    }
-    Ok(found)
 }
 
 /// Which attention is seen; none if an explanation is wanted. Refuses a model without what is asked for.
@@ -233,49 +184,19 @@ fn passed(saved: &Saved, source: &str, arguments: &Look) -> Result<(String, Forc
     Ok((format!("{source} → {text}"), (read, written)))
 }
 
-/// The beginning of a source, for a message.
-fn quoted(source: &str) -> String {
-    let start: String = source.chars().take(SHOWN).collect();
-    format!("\u{201c}{start}{}\u{201d}", if start.len() < source.len() { "…" } else { "" })
-}
-
-fn save(format: Format, path: &Path, mut sentences: Vec<Charts>, arguments: &Look) -> Result<()> {
-    let bytes = match format {
-        Format::Html => {
-            let start = Start {
-                chart: sentences.first().map_or(0, |charts| charts.chosen),
-                choice: choice(arguments),
-                all: arguments.heads,
-                merged: arguments.words,
-                endless: arguments.no_end,
-            };
-            let held = sentences.into_iter().map(|charts| charts.held(arguments));
-            html_of_charts(&held.collect::<Result<Vec<_>>>()?, start).into_bytes()
-        }
-        _ => {
-            let picture = sentences.pop().context("there is no picture")?.picture(arguments)?;
-            if format == Format::Svg { svg(&picture).into_bytes() } else { png(&picture, PNG_SCALE)? }
-        }
-    };
-    write_output(Some(path), |out| Ok(out.write_all(&bytes)?))
-}
-
-/// A picture for standard output: as wide as the terminal, in the colours that it knows.
-pub(crate) fn in_terminal(picture: &Heatmap) -> String {
-    terminal(picture, columns(), colours())
-}
-
-fn columns() -> usize {
-    terminal_size::terminal_size().map_or(COLUMNS, |(width, _)| usize::from(width.0))
-}
-
-fn colours() -> Colours {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if is_set("NO_COLOR") || !std::io::stdout().is_terminal() {
-        return Colours::None;
+/// What a file of a kind holds of some sentences.
+fn bytes(format: Format, mut sentences: Vec<Charts>, arguments: &Look) -> Result<Vec<u8>> {
+    if format == Format::Html {
+        let start = Start {
+            chart: sentences.first().map_or(0, |charts| charts.chosen),
+            choice: choice(arguments),
+            all: arguments.heads,
+            merged: arguments.words,
+            endless: arguments.no_end,
+        };
+        let held = sentences.into_iter().map(|charts| charts.held(arguments));
+        return Ok(html_of_charts(&held.collect::<Result<Vec<_>>>()?, start).into_bytes());
     }
-    match std::env::var("COLORTERM").as_deref() {
-        Ok("truecolor" | "24bit") => Colours::True,
-        _ => Colours::Indexed,
-    }
+    let picture = sentences.pop().context("there is no picture")?.picture(arguments)?;
+    Ok(if format == Format::Svg { svg(&picture).into_bytes() } else { png(&picture, PNG_SCALE)? })
 }

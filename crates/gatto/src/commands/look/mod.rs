@@ -1,0 +1,70 @@
+//! `gatto look`
+
+mod attention;
+mod picture;
+mod tree;
+
+pub(super) use picture::in_terminal;
+
+use super::predict::check_search;
+use crate::cli::Look;
+use crate::lines::Lines;
+use anyhow::{Result, bail, ensure};
+use gatto::Device;
+use gatto::model::{Saved, Task};
+use picture::Format;
+
+/// Letters of a source that stand in a message.
+const SHOWN: usize = 40;
+
+pub(crate) fn run(arguments: Look) -> Result<()> {
+    let format = arguments.output.as_deref().map(Format::of).transpose()?;
+    super::compute(&arguments.compute.clone(), move |device| look_at(&arguments, format, device))?
+}
+
+fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<()> {
+    let mut saved = Saved::load(&arguments.model, device)?;
+    if arguments.tree {
+        tree::require_search(&saved, &arguments.model)?;
+    }
+    if arguments.search.is_given() {
+        ensure!(
+            saved.task == Task::Translate,
+            "--beam and the other flags of search are for translators, and {} is for `task = \"{}\"`",
+            arguments.model.display(),
+            saved.task
+        );
+        saved.search = arguments.search.over(&saved.search);
+    }
+    if let Some(flag) = arguments.wish.given().filter(|_| !arguments.tree) {
+        bail!("{flag} is for --tree; to look at another output, write it behind --target");
+    }
+    check_search(&saved, arguments.n_best as usize, 1, 1)?;
+    let look = if arguments.tree { tree::look } else { attention::look };
+    look(&saved, arguments, format)
+}
+
+/// The sentences to look at: that of the command line, or the lines of standard input.
+fn sources(arguments: &Look) -> Result<Vec<String>> {
+    let sources = match &arguments.input {
+        Some(text) => vec![text.clone()],
+        None => all_lines()?,
+    };
+    ensure!(!sources.is_empty(), "there is no sentence to look at");
+    Ok(sources)
+}
+
+fn all_lines() -> Result<Vec<String>> {
+    let mut lines = Lines::open(None)?;
+    let mut found = Vec::new();
+    while let Some(line) = lines.next()? {
+        found.push(line);
+    }
+    Ok(found)
+}
+
+/// The beginning of a source, for a message.
+fn quoted(source: &str) -> String {
+    let start: String = source.chars().take(SHOWN).collect();
+    format!("\u{201c}{start}{}\u{201d}", if start.len() < source.len() { "…" } else { "" })
+}
