@@ -13,6 +13,7 @@ the chapter on performance of the book. Needs Python 3.11, Linux and, the first 
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -32,7 +33,7 @@ def arguments():
     parser.add_argument("--growth", action="store_true", help="the works that show how cost grows, and no others")
     parser.add_argument("--rounds", type=int, help="turns of every side (7; with --growth 3)")
     parser.add_argument("--quick", action="store_true", help="two short rounds, with the first setting of every side")
-    parser.add_argument("--compile", action="store_true", help="also PyTorch with torch.compile, which needs a C++ compiler")
+    parser.add_argument("--compile", action="store_true", help="also torch.compile, which needs a C++ compiler")
     parser.add_argument("--cache", type=pathlib.Path, default=environment.cache(), help="where to keep what is made")
     parser.add_argument("--venv", type=pathlib.Path, help="an environment to use instead of the one in the cache")
     parser.add_argument("--no-build", action="store_true", help="take the programs as they were built last")
@@ -61,9 +62,8 @@ def fastest(side, folder, quick):
         return side.settings[0]
     times = []
     for _, values in side.settings:
-        running = Running(side, values, folder)
-        times.append(running.round())
-        running.stop()
+        with Running(side, values, folder) as running:
+            times.append(running.round())
     return side.settings[times.index(min(times))]
 
 
@@ -72,17 +72,20 @@ def measured(work, cast, options):
     seconds = 0.2 if options.quick else SECONDS[work.kind]
     sides = cast.of(work, works.write_data(work, cast.folder), seconds)
     settings = [fastest(side, cast.folder, options.quick) for side in sides]
-    running = [Running(side, values, cast.folder) for side, (_, values) in zip(sides, settings)]
     times = [[] for _ in sides]
-    for turn in range(options.rounds):
-        places = range(len(sides))
-        for place in places if turn % 2 == 0 else reversed(places):
-            times[place].append(running[place].round())
-    peaks = [side.stop() for side in running]
+    with contextlib.ExitStack() as stack:
+        running = [
+            stack.enter_context(Running(side, values, cast.folder)) for side, (_, values) in zip(sides, settings)
+        ]
+        for turn in range(options.rounds):
+            places = range(len(sides))
+            for place in places if turn % 2 == 0 else reversed(places):
+                times[place].append(running[place].round())
     rows = []
     for place, side in enumerate(sides):
         row = {"side": side.name, "precision": side.precision, "setting": settings[place][0], "rounds": times[place],
-               "seconds": statistics.median(times[place]), "peak_bytes": peaks[place]}
+               "seconds": statistics.median(times[place]), "peak_bytes": running[place].peak,
+               "before_bytes": running[place].before}
         if not side.ours:
             row["agrees"] = table.agreement(work, running[0].ready, running[place].ready)
         rows.append(row)
@@ -132,7 +135,7 @@ def main():
         results.append((work, rows))
         print(table.block(work, rows), flush=True)
         if options.output:
-            found = [{"name": work.name, "title": work.title, "kind": work.kind, "rows": rows} for work, rows in results]
+            found = [{"name": it.name, "title": it.title, "kind": it.kind, "rows": rows} for it, rows in results]
             options.output.write_text(json.dumps(facts | {"works": found}, indent=1) + "\n", encoding="utf-8")
     print(table.summary(results))
 

@@ -89,7 +89,7 @@ def first(directory, precision, length):
 
 
 def main():
-    settings = rounds.settings()
+    before, settings = rounds.held(), rounds.settings()
     model = translator(
         settings["model"], settings["precision"], inter_threads=settings["inter"], intra_threads=settings["intra"]
     )
@@ -110,7 +110,7 @@ def main():
         )
         return [[number_of[token] for token in result.hypotheses[0]] for result in found]
 
-    rounds.rounds(len(calls), settings["seconds"], translate)
+    rounds.rounds(len(calls), settings["seconds"], translate, before)
 
 
 if __name__ == "__main__":

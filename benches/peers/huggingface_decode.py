@@ -104,7 +104,7 @@ def first(directory, length):
 
 @torch.inference_mode()
 def main():
-    settings = rounds.settings()
+    before, settings = rounds.held(), rounds.settings()
     torch.set_num_threads(settings["threads"])
     model = load(settings["model"])
     calls = [torch.tensor([row + [END] for row in call]) for call in rounds.read(settings["data"])]
@@ -113,7 +113,7 @@ def main():
         found = generate(model, calls[number], settings["beam"], settings["length"])
         return found[:, 1:].tolist()
 
-    rounds.rounds(len(calls), settings["seconds"], translate)
+    rounds.rounds(len(calls), settings["seconds"], translate, before)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ MALLOC_TUNED = {
     "MALLOC_TRIM_THRESHOLD_": str(16 << 30),
     "MALLOC_TOP_PAD_": str(256 << 20),
 }
+# What `gatto` itself tells its allocator.
+KEEP_PAGES = {"MIMALLOC_PURGE_DELAY": "-1"}
 # Threads that wait would take a core from the side whose turn it is.
 SETTLE = 0.3
 
@@ -55,7 +57,9 @@ class Running:
                 [*map(str, side.command), str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                 env=environment(side), text=True, cwd=HERE,
             )
-        self.ready = self.answer()["ready"]
+        self.peak = None
+        told = self.answer()
+        self.ready, self.before = told["ready"], told.get("before_bytes", 0)
 
     def answer(self):
         line = self.process.stdout.readline()
@@ -74,11 +78,24 @@ class Running:
 
     def stop(self):
         """Ends it, and gives the most memory that it ever held, in bytes."""
-        self.process.stdin.close()
-        self.process.stdout.close()
-        _, status, usage = os.wait4(self.process.pid, 0)
-        self.process.returncode = os.waitstatus_to_exitcode(status)
-        return usage.ru_maxrss * 1024
+        if self.peak is None:
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.peak = end_of(self.process)
+        return self.peak
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+def end_of(process):
+    """Waits for a process, and gives the most memory that it ever held, in bytes."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_maxrss * 1024
 
 
 def environment(side):
@@ -154,8 +171,8 @@ class Cast:
         alone = [(threads_text(count), {"threads": count}) for count in counts]
         directory = str(self.model(work.model))
         # Sentences together on all threads, or a part of them on each.
-        ours, theirs = list(alone), [(text, {"threads": n, "inter": 1, "intra": n}) for text, n in
-                                     ((text, values["threads"]) for text, values in alone)]
+        ours = list(alone)
+        theirs = [(threads_text(count), {"threads": count, "inter": 1, "intra": count}) for count in counts]
         for count in counts:
             if 1 < count <= work.rows:
                 part = -(-work.rows // count)
@@ -183,18 +200,17 @@ class Cast:
     def cold(self, work):
         """Each side as a command that reads one line and writes its translation."""
         length = str(work.target)
-        sides = [Side("Gatto", [self.gatto, "predict", self.model(work.model)], [])]
+        sides = []
+        for precision in OUR_PRECISIONS:
+            flags = [] if precision == "float32" else ["--precision", precision]
+            sides.append(Side("Gatto", [self.gatto, "predict", self.model(work.model), *flags], [], precision))
         for precision in ("float32", "int8"):
             model = self.converted(work.model, "ctranslate2", precision)
-            sides.append(Side("CTranslate2", [self.python, HERE / "ctranslate2_decode.py", "first", model, precision, length],
-                              [], precision))
+            command = [self.python, HERE / "ctranslate2_decode.py", "first", model, precision, length]
+            sides.append(Side("CTranslate2", command, [], precision))
         model = self.converted(work.model, "huggingface")
         sides.append(Side("Hugging Face", [self.python, HERE / "huggingface_decode.py", "first", model, length], []))
         return sides
-
-
-# `gatto` itself tells its allocator so.
-KEEP_PAGES = {"MIMALLOC_PURGE_DELAY": "-1"}
 
 
 def first_answer(side, line):
@@ -209,11 +225,10 @@ def first_answer(side, line):
     answer = process.stdout.readline()
     seconds = time.perf_counter() - start
     process.stdout.close()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    peak = end_of(process)
     if process.returncode != 0 or not answer:
         raise Failed(f"{side.name}: {' '.join(map(str, side.command))} ended with {process.returncode}")
-    return seconds, usage.ru_maxrss * 1024
+    return seconds, peak
 
 
 def say(text):

@@ -15,10 +15,9 @@ def agreement(work, ours, theirs):
     if work.kind == "train":
         mean, other = statistics.fmean(ours), statistics.fmean(theirs)
         return f"loss {other / mean - 1:+.1%}"
-    pairs = [
-        (a, b) for call, other in zip(ours, theirs) for row, other_row in zip(call, other) for a, b in zip(row, other_row)
-    ]
-    return f"{sum(a == b for a, b in pairs) / max(len(pairs), 1):.0%} of tokens"
+    flat = [[token for call in calls for row in call for token in row] for calls in (ours, theirs)]
+    same = sum(mine == other for mine, other in zip(*flat))
+    return f"{same / max(map(len, flat)):.0%} of tokens"
 
 
 def compared(rows):
@@ -37,6 +36,12 @@ def compared(rows):
 
 def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def memory(row):
+    """The peak, and what libraries alone take of it."""
+    before = row.get("before_bytes", 0)
+    return number(row["peak_bytes"] / 2**20) + (f" ({number(before / 2**20)} before)" if before else "")
 
 
 def line(cells):
@@ -59,7 +64,7 @@ def block(work, rows):
             number(figure(work, row["seconds"])),
             f"{number(figures[0])} – {number(figures[-1])}",
             ratio,
-            number(row["peak_bytes"] / 2**20),
+            memory(row),
             f"{row['memory_share']:.0%}" if "memory_share" in row else "",
             row.get("agrees", ""),
         ]))
@@ -68,7 +73,8 @@ def block(work, rows):
 
 def summary(results):
     """One line for each work: ours beside the best peer of the same precision."""
-    lines = ["", line(["work", "unit", "Gatto", "best peer", "", "Gatto is faster"]), line(["---", "---", "---:", "---", "---:", "---:"])]
+    head = ["work", "unit", "Gatto", "best peer", "", "Gatto is faster"]
+    lines = ["", line(head), line(["---", "---", "---:", "---", "---:", "---:"])]
     for work, rows in results:
         for mine in (row for row in rows if row["side"] == "Gatto"):
             peers = [row for row in rows if row.get("against") == row["precision"] == mine["precision"]]

@@ -50,7 +50,7 @@ def beam_search(model, source, length, beam):
 
 @torch.inference_mode()
 def main():
-    settings = rounds.settings()
+    before, settings = rounds.held(), rounds.settings()
     torch.set_num_threads(settings["threads"])
     model = Recurrent(weights.config(settings["model"]))
     model.take({name: torch.from_numpy(value) for name, value in weights.weights(settings["model"]).items()})
@@ -63,7 +63,7 @@ def main():
             return greedy(model, calls[number], length)
         return beam_search(model, calls[number], length, beam)
 
-    rounds.rounds(len(calls), settings["seconds"], translate)
+    rounds.rounds(len(calls), settings["seconds"], translate, before)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def batch(rows):
 
 
 def main():
-    settings = rounds.settings()
+    before, settings = rounds.held(), rounds.settings()
     torch.set_num_threads(settings["threads"])
     torch.manual_seed(1)
     config = weights.config(settings["model"])
@@ -53,7 +53,7 @@ def main():
         optimiser.step()
         return loss.item()
 
-    rounds.rounds(len(batches), settings["seconds"], update)
+    rounds.rounds(len(batches), settings["seconds"], update, before)
 
 
 if __name__ == "__main__":

@@ -139,8 +139,8 @@ class Work:
 
 def training(name, title, model, **more):
     fixed = Work(name, f"{title}, 64 × 24 → 24", "train", model, **more)
-    real = Work(f"{name}r", f"{title}, batches of at most 1536 tokens, lengths 10 to 60", "train", model, real=True, **more)
-    return [fixed, real]
+    lengths = "batches of at most 1536 tokens, lengths 10 to 60"
+    return [fixed, Work(f"{name}r", f"{title}, {lengths}", "train", model, real=True, **more)]
 
 
 def decoding(name, title, model, sizes=(1, 8, 32)):
@@ -162,8 +162,8 @@ def works():
         *decoding("W3", f"decode {small}, 24 → 30", SMALL),
         *decoding("W3b", f"decode {base}, 24 → 30", BASE),
         *decoding("W4", f"decode {lstm} asked by the previous state, 24 → 30", PREVIOUS, sizes=(1, 32)),
-        Work("cold", f"from the start of the process to the first translation, {small}", "cold", SMALL, rows=1, target=30),
-        Work("cold", f"from the start of the process to the first translation, {base}", "cold", BASE, rows=1, target=30),
+        Work("cold", f"process start to first translation, {small}", "cold", SMALL, rows=1, target=30),
+        Work("cold", f"process start to first translation, {base}", "cold", BASE, rows=1, target=30),
     ]
 
 
@@ -175,19 +175,21 @@ def growth():
         found.append(Work("length", f"train W1's model, {rows} × {length} → {length}", "train", SMALL,
                           rows=rows, source=length, target=length))
     for length in (16, 32, 64, 128, 256, 512):
-        found.append(Work("written", f"decode W1's model, batch 8, 24 → {length}", "decode", SMALL, rows=8, target=length))
+        title = f"decode W1's model, batch 8, 24 → {length}"
+        found.append(Work("written", title, "decode", SMALL, rows=8, target=length))
     for rows in (1, 2, 4, 8, 16, 32, 64, 128):
-        found.append(Work("batch", f"decode W1's model, batch {rows}, 24 → 30", "decode", SMALL, rows=rows, target=30))
+        title = f"decode W1's model, batch {rows}, 24 → 30"
+        found.append(Work("batch", title, "decode", SMALL, rows=rows, target=30))
     for size in (1000, 4000, 16000, 64000):
         model = transformer(f"small-{size}", vocabulary=size)
         found.append(Work("vocabulary", f"train W1's model with {size} tokens", "train", model))
-        found.append(Work("vocabulary", f"decode W1's model with {size} tokens, batch 8, 24 → 30", "decode", model,
-                          rows=8, target=30))
+        title = f"decode W1's model with {size} tokens, batch 8, 24 → 30"
+        found.append(Work("vocabulary", title, "decode", model, rows=8, target=30))
     for threads in (1, 2):
         for model, name in ((SMALL, "W1"), (PREVIOUS, "W2")):
             found.append(Work("threads", f"train {name}, threads: {threads}", "train", model, threads=threads))
-            found.append(Work("threads", f"decode {name}'s model, batch 32, 24 → 30, threads: {threads}", "decode", model,
-                              rows=32, target=30, threads=threads))
+            title = f"decode {name}'s model, batch 32, 24 → 30, threads: {threads}"
+            found.append(Work("threads", title, "decode", model, rows=32, target=30, threads=threads))
     return found
 
 
