@@ -59,7 +59,7 @@ def block(work, rows):
         if ratio and row["against"] != row["precision"]:
             ratio += f" in {row['against']}"
         lines.append(line([
-            f"{row['side']} {row['precision']}",
+            row["side"] if work.kind == "train" else f"{row['side']} {row['precision']}",
             row["setting"],
             number(figure(work, row["seconds"])),
             f"{number(figures[0])} – {number(figures[-1])}",
