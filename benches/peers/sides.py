@@ -151,7 +151,7 @@ class Cast:
         counts = sorted({1, cores(), work.threads or 1}, reverse=True)
         choices = [
             (f"{threads_text(count)}, {adam} Adam", theirs | {"threads": count, "adam": adam})
-            for count in counts for adam in ("fused", "foreach")
+            for count in counts for adam in ("fused", "foreach") if adam == "fused" or count == counts[0]
         ]
         torch = [self.python, HERE / "torch_train.py"]
         sides = [
