@@ -229,7 +229,8 @@ pub(crate) struct Wish {
     /// Every output begins with this
     #[arg(long, value_name = "TEXT")]
     pub(crate) prefix: Option<String>,
-    /// A phrase that must appear in every output; may be given more than once
+    /// A phrase that must appear in every output; may be given more than once. The beam is 5 at least, unless
+    /// --beam says otherwise
     #[arg(long, value_name = "PHRASE")]
     pub(crate) must: Vec<String>,
     /// A phrase that must not appear in any output; may be given more than once
@@ -311,6 +312,9 @@ impl From<MeanOf> for Mean {
     }
 }
 
+/// The beam for phrases that must appear.
+const BEAM_FOR_PHRASES: usize = 5;
+
 /// How a model that writes searches, in place of what its configuration says.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Search {
@@ -369,10 +373,11 @@ impl Search {
         flags.into_iter().find_map(|(flag, given)| given.map(|_| flag))
     }
 
-    /// The search with what was given.
-    pub(crate) fn over(&self, search: &SearchConfig) -> SearchConfig {
+    /// The search with what was given. Phrases that must appear are found by a beam, and badly without.
+    pub(crate) fn over(&self, search: &SearchConfig, phrases: bool) -> SearchConfig {
+        let beam = if phrases { search.beam.max(BEAM_FOR_PHRASES) } else { search.beam };
         SearchConfig {
-            beam: self.beam.unwrap_or(search.beam),
+            beam: self.beam.unwrap_or(beam),
             normalise: self.normalise.unwrap_or(search.normalise),
             alpha: self.alpha.unwrap_or(search.alpha),
             coverage: self.coverage.unwrap_or(search.coverage),

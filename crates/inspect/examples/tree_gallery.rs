@@ -38,7 +38,8 @@ fn gallery() -> Result<Vec<(&'static str, Tree)>, TreeError> {
     let wanted = |min_length, max_length| Wanted { min_length, max_length, ..Wanted::default() };
     let several = Beam { n_best: 3, no_repeat_ngram: 2, ..beam(4) };
     let groups = Beam { groups: 2, diversity: 1.0, ..beam(4) };
-    let phrases = Wanted { phrases: vec![vec![4, 9]], never: vec![vec![7]], prefix: vec![1], ..wanted(3, 8) };
+    let phrases =
+        Wanted { phrases: vec![vec![4, 9].into()], never: vec![vec![7]], prefix: vec![1], ..wanted(3, 8) };
     let hostile = "⟨/s⟩ </script><img/src=x/onerror=window.harmed=1> <!--{{drawings}} ]]>&amp;\"'` \u{1b}[31m\u{202e}abc \
                    __proto__ 👩\u{200d}👩\u{200d}👧 antidisestablishmentarianism";
     Ok(vec![

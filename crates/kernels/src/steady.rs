@@ -77,8 +77,8 @@ impl<S: Simd> Tiles<S> for NarrowTiles<'_, '_, '_> {
         let mut sums = [[simd.splat_f32s(0.0)]; R];
         for k in 0..depth {
             let b = simd.partial_load_f32s(&b.row(k)[from..from + count]);
-            for r in 0..R {
-                sums[r][0] = simd.mul_add_e_f32s(simd.splat_f32s(a[r][k]), b, sums[r][0]);
+            for (sum, a) in sums.iter_mut().zip(&a) {
+                sum[0] = simd.mul_add_e_f32s(simd.splat_f32s(a[k]), b, sum[0]);
             }
         }
         store(simd, to, (row, from, count), &sums, *add);

@@ -19,6 +19,7 @@ mod run;
 pub mod sampling;
 mod schedule;
 mod start;
+mod update;
 mod validation;
 mod vocabulary;
 
@@ -29,4 +30,5 @@ pub use optimiser::{Optimiser, global_norm, gradients};
 pub use origin::Origin;
 pub use run::{Ending, Outcome, RunOptions, run};
 pub use schedule::ScheduleState;
+pub use update::{Updated, update};
 pub use validation::{Tally, Validation};

@@ -4,13 +4,14 @@ use crate::checkpoint::{self, Checkpoint, Keep, RunState, failed};
 use crate::config::{Config, ConfigFile, Figure};
 use crate::corpora;
 use crate::error::TrainError;
-use crate::learning::{Lesson, gather};
-use crate::optimiser::{Optimiser, global_norm};
+use crate::learning::Lesson;
+use crate::optimiser::Optimiser;
 use crate::origin::Origin;
 use crate::record::tensorboard::EventWriter;
 use crate::record::{Entry, Event, Journal, Recorder, StepFigures, ValidFigures, draw_curves};
 use crate::schedule::better;
 use crate::start;
+use crate::update::{Updated, update};
 use crate::validation::Validation;
 use crate::vocabulary::Vocabulary;
 use burn::module::Module;
@@ -285,22 +286,14 @@ impl<'a> Session<'a> {
             key: mixed(self.config.seed, step),
             average_loss: self.state.average_loss.unwrap_or_default(),
         };
-        let gathered = gather(&model, &batches, &lesson, &self.crew);
         let learning_rate = self.state.schedule.learning_rate(config, step);
-        let norm = global_norm(&gathered.gradients);
-        if !gathered.loss.is_finite() || !norm.is_finite() {
-            let (what, value) = match gathered.loss.is_finite() {
-                true => ("norm of the gradient", norm),
-                false => ("loss", gathered.loss / gathered.tokens.max(1) as f64),
-            };
-            return Err(TrainError::Diverged { what, step, value, learning_rate, clip: config.clip });
-        }
-        let model = self.optimiser.update(config, model, &gathered.gradients, norm, learning_rate, step);
+        let Updated { model, loss, tokens, norm } =
+            update(model, &batches, &lesson, learning_rate, &mut self.optimiser, &self.crew)?;
         self.state.step = step;
-        self.state.tokens += gathered.tokens as u64;
-        self.state.pending.0 += gathered.loss;
-        self.state.pending.1 += gathered.tokens as u64;
-        let loss = gathered.loss / gathered.tokens.max(1) as f64;
+        self.state.tokens += tokens as u64;
+        self.state.pending.0 += loss;
+        self.state.pending.1 += tokens as u64;
+        let loss = loss / tokens.max(1) as f64;
         self.state.average_loss =
             Some(self.state.average_loss.map_or(loss, |average| average + (loss - average) / 20.0));
         recorder.record(&Event::Stepped { step, loss, tokens_per_second: self.speed() });

@@ -27,14 +27,15 @@ fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<
     if arguments.tree {
         tree::require_search(&saved, &arguments.model)?;
     }
-    if arguments.search.is_given() {
+    let phrases = !arguments.wish.must.is_empty();
+    if arguments.search.is_given() || phrases {
         ensure!(
             saved.task == Task::Translate,
             "--beam and the other flags of search are for translators, and {} is for `task = \"{}\"`",
             arguments.model.display(),
             saved.task
         );
-        saved.search = arguments.search.over(&saved.search);
+        saved.search = arguments.search.over(&saved.search, phrases);
     }
     if let Some(flag) = arguments.wish.given().filter(|_| !arguments.tree) {
         bail!("{flag} is for --tree; to look at another output, write it behind --target");

@@ -75,7 +75,9 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     if let Some(length) = arguments.max_length {
         saved.search.max_length = length as usize;
     }
-    saved.search = arguments.search.over(&saved.search);
+    let constrain = &arguments.constrain;
+    let phrases = !constrain.of_all.must.is_empty() || constrain.constraints.is_some();
+    saved.search = arguments.search.over(&saved.search, phrases);
     let wanted = arguments.n_best.unwrap_or(1) as usize;
     let models = 1 + arguments.together.with.len();
     if arguments.sampling.sample {

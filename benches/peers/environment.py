@@ -1,0 +1,87 @@
+"""What the comparison runs in: the machine, our build, and a virtual environment with the peers."""
+
+import json
+import os
+import pathlib
+import platform
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
+VERSIONS = """
+import json, platform, torch, transformers, ctranslate2
+print(json.dumps({"Python": platform.python_version(), "PyTorch": torch.__version__,
+                  "transformers": transformers.__version__, "CTranslate2": ctranslate2.__version__}))
+"""
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def cache():
+    """Where everything that is made goes: outside the tree."""
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(base) / "gatto-peers"
+
+
+def python_of(venv):
+    return pathlib.Path(venv) / "bin" / "python"
+
+
+def has_peers(python):
+    return python.exists() and subprocess.run([python, "-c", VERSIONS], capture_output=True).returncode == 0
+
+
+def install(venv, say):
+    """Makes the environment unless it is there already. PyTorch comes without CUDA where that can be had."""
+    python = python_of(venv)
+    if has_peers(python):
+        return python
+    say(f"installing the peers into {venv}")
+    if not python.exists():
+        subprocess.run(["python3", "-m", "venv", venv], check=True)
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    small = subprocess.run([*pip, "--retries", "1", "--timeout", "20", "torch", "--index-url", CPU_WHEELS])
+    if small.returncode != 0:
+        say(f"{CPU_WHEELS} cannot be reached: taking PyTorch, with CUDA, from the default index")
+        subprocess.run([*pip, "torch"], check=True)
+    subprocess.run([*pip, "numpy", "safetensors", "transformers", "ctranslate2"], check=True)
+    return python
+
+
+def build(say):
+    """Compiles our side, with the profile of the release."""
+    say("building gatto and its side of the comparison")
+    subprocess.run(["cargo", "build", "--release", "--bin", "gatto", "--example", "peers"], cwd=ROOT, check=True)
+
+
+def programs():
+    """The command line and our side of the comparison."""
+    metadata = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
+    found = subprocess.run(metadata, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    release = pathlib.Path(json.loads(found)["target_directory"]) / "release"
+    return release / "gatto", release / "examples" / "peers"
+
+
+def versions(python):
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    found = json.loads(subprocess.run([python, "-c", VERSIONS], check=True, capture_output=True, text=True).stdout)
+    changed = " with changes" if git("status", "--porcelain", "--untracked-files=no") else ""
+    return {"Gatto": git("rev-parse", "--short", "HEAD") + changed, **found}
+
+
+def machine():
+    lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    flags = fields.get("flags", "").split()
+    sets = [name for name in ("avx2", "avx512f", "avx512_vnni", "amx_tile") if name in flags]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "processor": f"{fields.get('model name', platform.machine())}, {', '.join(sets)}",
+        "cores": cores(),
+        "memory": f"{memory:.0f} GiB",
+        "system": f"{platform.system()} {platform.release()}, {' '.join(platform.libc_ver())}",
+    }

@@ -1,0 +1,245 @@
+"""What is measured: models as Gatto's configurations, which the peers read too, and data from a seed."""
+
+import dataclasses
+import json
+import pathlib
+import random
+
+END = 2
+SPECIALS = 5
+
+TRANSFORMER = """\
+task = "translate"
+seed = 1
+
+[data]
+builtin = "copy"
+
+[tokens]
+kind = "word"
+size = {vocabulary}
+
+[encoder.transformer]
+width = {width}
+layers = {layers}
+heads = {heads}
+feed_forward = {inner}
+dropout = 0.1
+attention_dropout = 0.1
+activation_dropout = 0.1
+
+[decoder.transformer]
+width = {width}
+layers = {layers}
+heads = {heads}
+feed_forward = {inner}
+dropout = 0.1
+attention_dropout = 0.1
+activation_dropout = 0.1
+
+[sharing]
+embeddings = true
+output = true
+"""
+
+RECURRENT = """\
+task = "translate"
+seed = 1
+
+[data]
+builtin = "copy"
+
+[tokens]
+kind = "word"
+size = {vocabulary}
+
+[encoder.lstm]
+width = 256
+embedding = 256
+bidirectional = true
+dropout = 0.1
+
+[attention]
+score = "additive"
+width = 512
+query = "{query}"
+
+[decoder.lstm]
+width = 512
+embedding = 256
+output = 1024
+dropout = 0.1
+"""
+
+TRAINING = """
+[train]
+batch_examples = 64
+max_length = 2048
+learning_rate = 1e-4
+label_smoothing = 0.1
+clip = 1.0
+
+[search]
+min_length = 29
+max_length = 30
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """A configuration by a name."""
+
+    name: str
+    text: str
+
+    @property
+    def vocabulary(self):
+        return int(self.text.split("size = ")[1].split("\n")[0])
+
+    @property
+    def recurrent(self):
+        return "lstm" in self.text
+
+
+def transformer(name="small", vocabulary=8000, width=256, layers=3, heads=4, inner=1024):
+    sizes = dict(vocabulary=vocabulary, width=width, layers=layers, heads=heads, inner=inner)
+    return Model(name, TRANSFORMER.format(**sizes) + TRAINING)
+
+
+def recurrent(query, vocabulary=8000):
+    return Model(f"recurrent-{query}", RECURRENT.format(query=query, vocabulary=vocabulary) + TRAINING)
+
+
+SMALL = transformer()
+BASE = transformer("base", vocabulary=32000, width=512, layers=6, heads=8, inner=2048)
+# The state before a step asks and the context enters the cell (Bahdanau et al., 2015), or the state behind it asks.
+PREVIOUS, CURRENT = recurrent("previous"), recurrent("current")
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """One thing to measure."""
+
+    name: str
+    title: str
+    kind: str  # train, decode, cold
+    model: Model
+    rows: int = 64  # sentences of a batch or call
+    source: int = 24  # tokens, the end among them
+    target: int = 24  # tokens to learn from or to write
+    real: bool = False  # lengths that differ, in batches of as many tokens
+    beam: int = 1
+    threads: int | None = None  # of every side; the best of each if not given
+
+    @property
+    def tokens(self):
+        """Tokens written by a call."""
+        return self.rows * self.target
+
+
+def training(name, title, model, **more):
+    fixed = Work(name, f"{title}, 64 × 24 → 24", "train", model, **more)
+    lengths = "batches of at most 1536 tokens, lengths 10 to 60"
+    return [fixed, Work(f"{name}r", f"{title}, {lengths}", "train", model, real=True, **more)]
+
+
+def decoding(name, title, model, sizes=(1, 8, 32)):
+    return [
+        Work(name, f"{title}, batch {rows}, {'greedy' if beam == 1 else f'beam {beam}'}", "decode", model,
+             rows=rows, target=30, beam=beam)
+        for beam in (1, 5) for rows in sizes
+    ]
+
+
+def works():
+    small = "Transformer 3+3, width 256, vocabulary 8000"
+    base = "Transformer 6+6, width 512, vocabulary 32000"
+    lstm = "BiLSTM 256×2 → LSTM 512, additive attention"
+    return [
+        *training("W1", f"train {small}", SMALL),
+        *training("W2", f"train {lstm} asked by the previous state", PREVIOUS),
+        *training("W2c", f"train {lstm} asked by the current state", CURRENT),
+        *decoding("W3", f"decode {small}, 24 → 30", SMALL),
+        *decoding("W3b", f"decode {base}, 24 → 30", BASE),
+        *decoding("W4", f"decode {lstm} asked by the previous state, 24 → 30", PREVIOUS, sizes=(1, 32)),
+        Work("cold", f"process start to first translation, {small}", "cold", SMALL, rows=1, target=30),
+        Work("cold", f"process start to first translation, {base}", "cold", BASE, rows=1, target=30),
+    ]
+
+
+def growth():
+    """How cost grows with one size at a time."""
+    found = []
+    for length in (16, 32, 64, 128, 256, 512):
+        rows = 2048 // length
+        found.append(Work("length", f"train W1's model, {rows} × {length} → {length}", "train", SMALL,
+                          rows=rows, source=length, target=length))
+    for length in (16, 32, 64, 128, 256, 512):
+        title = f"decode W1's model, batch 8, 24 → {length}"
+        found.append(Work("written", title, "decode", SMALL, rows=8, target=length))
+    for rows in (1, 2, 4, 8, 16, 32, 64, 128):
+        title = f"decode W1's model, batch {rows}, 24 → 30"
+        found.append(Work("batch", title, "decode", SMALL, rows=rows, target=30))
+    for size in (1000, 4000, 16000, 64000):
+        model = transformer(f"small-{size}", vocabulary=size)
+        found.append(Work("vocabulary", f"train W1's model with {size} tokens", "train", model))
+        title = f"decode W1's model with {size} tokens, batch 8, 24 → 30"
+        found.append(Work("vocabulary", title, "decode", model, rows=8, target=30))
+    for threads in (1, 2):
+        for model, name in ((SMALL, "W1"), (PREVIOUS, "W2")):
+            found.append(Work("threads", f"train {name}, threads: {threads}", "train", model, threads=threads))
+            title = f"decode {name}'s model, batch 32, 24 → 30, threads: {threads}"
+            found.append(Work("threads", title, "decode", model, rows=32, target=30, threads=threads))
+    return found
+
+
+def sentence(dice, vocabulary, tokens):
+    return [dice.randrange(SPECIALS, vocabulary) for _ in range(tokens)]
+
+
+def real_lengths(dice):
+    """Tokens of a source and its target without their ends: most sentences have 10 to 30."""
+    source = min(max(round(dice.lognormvariate(2.95, 0.5)), 2), 59)
+    return source, min(max(round(source * dice.gauss(1.0, 0.12)), 2), 59)
+
+
+def real_batches(dice, vocabulary, count=6, tokens=1536):
+    """Batches of sentences of similar length, with no more tokens than W1's, padding included."""
+    pairs = sorted((real_lengths(dice) for _ in range(1000)), key=lambda pair: (max(pair), pair))
+    batches, batch = [], []
+    for pair in pairs:
+        if (len(batch) + 1) * (max(pair) + 1) > tokens:
+            batches.append(batch)
+            batch = []
+        batch.append(pair)
+    chosen = [batches[round((place + 0.5) * len(batches) / count)] for place in range(count)]
+    for batch in chosen:
+        dice.shuffle(batch)
+    return [[[sentence(dice, vocabulary, pair[side]) for pair in batch] for side in (0, 1)] for batch in chosen]
+
+
+def training_data(work):
+    dice = random.Random(7)
+    vocabulary = work.model.vocabulary
+    if work.real:
+        batches = real_batches(dice, vocabulary)
+    else:
+        batches = [[[sentence(dice, vocabulary, length - 1) for _ in range(work.rows)]
+                    for length in (work.source, work.target)] for _ in range(3)]
+    ended = [[[row + [END] for row in side] for side in batch] for batch in batches]
+    return [{"source": source, "target": target} for source, target in ended]
+
+
+def decoding_data(work):
+    dice = random.Random(11)
+    calls = 4 if work.rows == 1 else 1
+    return [[sentence(dice, work.model.vocabulary, work.source - 1) for _ in range(work.rows)] for _ in range(calls)]
+
+
+def write_data(work, folder: pathlib.Path):
+    """The data of a work in a file that every side reads."""
+    shape = f"{work.model.vocabulary}-{work.rows}x{work.source}-{work.target}{'-real' if work.real else ''}"
+    path = folder / f"{work.kind}-{shape}.json"
+    data = training_data(work) if work.kind == "train" else decoding_data(work)
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return path
