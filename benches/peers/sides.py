@@ -11,8 +11,8 @@ import time
 from environment import cores
 
 HERE = pathlib.Path(__file__).resolve().parent
-# What `gatto` can compute with. "int8" joins when `peers decode` takes it.
-OUR_PRECISIONS = ("float32",)
+# What `gatto` can compute with.
+OUR_PRECISIONS = ("float32", "int8")
 # glibc asks the system for every large tensor anew, and gives it back; so it keeps them.
 MALLOC_TUNED = {
     "MALLOC_MMAP_THRESHOLD_": str(4 << 30),

@@ -18,6 +18,7 @@ use gatto::data::tokens::SPECIALS;
 use gatto::data::{Batch, Padded, Tokenizer, TokenizerPair};
 use gatto::kernels::crew::Crew;
 use gatto::model::{CONFIG, Model, ModelError, Saved, Vocabularies, WEIGHTS, weights};
+use gatto::nn::Precision;
 use gatto::train::{Config, ConfigFile, Lesson, Optimiser, Updated, update};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -157,10 +158,17 @@ struct Decoding {
     length: usize,
     /// The most sources that are computed together.
     together: usize,
+    /// `float32` or `int8`.
+    precision: String,
 }
 
 fn decode(settings: &Decoding) -> Result<()> {
-    let mut saved = Saved::load(&settings.model, &Device::flex())?;
+    let precision = match settings.precision.as_str() {
+        "float32" => Precision::Float,
+        "int8" => Precision::Int8,
+        other => bail!("{other}: is no precision; write float32 or int8"),
+    };
+    let mut saved = Saved::load_with(&settings.model, precision, &Device::flex())?;
     saved.search.beam = settings.beam;
     saved.search.max_length = settings.length;
     saved.search.min_length = settings.length - 1;

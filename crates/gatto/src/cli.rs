@@ -77,7 +77,8 @@ pub(crate) struct Compute {
 /// How a model is loaded.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Loading {
-    /// How weights are kept: float, or int8, a quarter of the size, faster and a little less exact
+    /// How weights are multiplied: as float, or as int8, of which a quarter of the bytes is read; faster, and a little
+    /// less exact
     #[arg(long, value_name = "HOW", value_enum, default_value_t = PrecisionOf::Float)]
     pub(crate) precision: PrecisionOf,
 }
@@ -270,7 +271,8 @@ pub(crate) struct Constrain {
     #[command(flatten)]
     pub(crate) of_all: Wish,
     /// What is wanted of each output, a line of JSON for each source:
-    /// {"prefix": "il", "must": ["gatto"], "never": ["tavola"]}, of which any key may be left out
+    /// {"prefix": "il", "must": ["gatto"], "never": ["tavola"]}, of which any key may be left out. The beam is 5 at
+    /// least, unless --beam says otherwise
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prefix", "must", "never"])]
     pub(crate) constraints: Option<PathBuf>,
 }

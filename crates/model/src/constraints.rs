@@ -3,6 +3,7 @@
 use gatto_data::tokens::{Kind, Tokenizer, UNKNOWN};
 use gatto_search::{Required, Wanted};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Constraints on one output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,13 +48,21 @@ pub enum ConstraintProblem {
         /// What of it is not in the vocabulary.
         part: String,
     },
-    /// An output with all that is wanted is longer than outputs may be.
+    /// A phrase must appear and must not.
+    #[error("`{must}` must appear, and `{never}` in it must not; leave one of them out")]
+    Contradiction {
+        /// The phrase that must appear.
+        must: String,
+        /// What of it must not.
+        never: String,
+    },
+    /// The beginning, or a phrase behind it, is longer than outputs may be.
     #[error(
         "`{phrase}` needs {needed} tokens with what stands before it and the end, and at most {most} are written; \
          raise `max_length`, or ask for less"
     )]
     NoRoom {
-        /// The longest phrase, or the beginning.
+        /// The phrase, or the beginning.
         phrase: String,
         /// The tokens that are needed.
         needed: usize,
@@ -88,8 +97,17 @@ impl Constraints {
         let mut phrases = Vec::with_capacity(self.must.len());
         for phrase in &self.must {
             let required = required(tokenizer, phrase)?;
-            room(phrase, required.tokens.len())?;
+            let opening = Some(required.opening.len()).filter(|&tokens| tokens > 0 && prefix.is_empty());
+            room(phrase, opening.map_or(required.tokens.len(), |tokens| tokens.min(required.tokens.len())))?;
             phrases.push(required);
+            let contains = |never: &&String| {
+                let [must, never] = [phrase, *never].map(|phrase| tokenizer.normalise(phrase));
+                let letters = matches!(tokenizer.kind(), Kind::Char | Kind::Byte);
+                if letters { must.contains(&never) } else { appears(&must, &never) }
+            };
+            if let Some(never) = self.never.iter().filter(|never| !never.trim().is_empty()).find(contains) {
+                return Err(ConstraintProblem::Contradiction { must: phrase.clone(), never: never.clone() });
+            }
         }
         let mut never = Vec::new();
         for phrase in &self.never {
@@ -109,26 +127,32 @@ impl Constraints {
 
     /// Tokens side by side in an output that must not be, if there are any: they have written a phrase that must
     /// not appear, or have made one that must appear a part of another word. What is in the beginning, of
-    /// `given` tokens, was asked for.
+    /// `given` tokens, was asked for, and so is what other phrases are made of.
     pub(crate) fn breach(&self, tokenizer: &Tokenizer, tokens: &[u32], given: usize) -> Option<Vec<u32>> {
         if !has_pieces(tokenizer) || (self.never.is_empty() && self.must.is_empty()) {
             return None;
         }
         let text = tokenizer.decode(tokens);
-        let stands = |phrase: &&String| appears(&text, &tokenizer.normalise(phrase));
-        if let Some(phrase) = self.never.iter().find(stands) {
-            let phrase = tokenizer.normalise(phrase);
-            let written = |from: usize, to: usize| appears(&tokenizer.decode(&tokens[from..to]), &phrase);
-            let end = (given + 1..=tokens.len()).find(|&end| written(0, end))?;
-            let start = (0..end).rev().find(|&start| written(start, end))?;
-            return Some(tokens[start..end].to_vec());
-        }
-        let phrase = self.must.iter().find(|phrase| !stands(phrase))?;
-        let Required { tokens: inside, opening } = required(tokenizer, phrase).ok()?;
-        let opens = !opening.is_empty() && tokens.starts_with(&opening);
-        let place = (0..tokens.len()).find(|&at| tokens[at..].starts_with(&inside));
-        let (start, length) = if opens { (0, opening.len()) } else { (place?, inside.len()) };
-        tokens.get(start..=start + length).map(<[u32]>::to_vec) // with the piece behind it
+        let never = self.never.iter().map(|phrase| tokenizer.normalise(phrase));
+        let forbidden =
+            never.flat_map(|phrase| places(&text, &phrase).collect::<Vec<_>>()).find_map(|place| {
+                let length = |count: usize| tokenizer.decode(&tokens[..count]).len();
+                let end = (0..=tokens.len()).find(|&count| length(count) >= place.end)?;
+                let start = (0..end).rev().find(|&count| length(count) <= place.start)?;
+                (end > given).then(|| tokens[start..end].to_vec())
+            });
+        forbidden.or_else(|| {
+            let missing = self.must.iter().filter(|phrase| !appears(&text, &tokenizer.normalise(phrase)));
+            let all: Vec<Required> =
+                self.must.iter().filter_map(|phrase| required(tokenizer, phrase).ok()).collect();
+            let wanted = |window: &[u32]| {
+                let holds = |whole: &[u32]| whole.windows(window.len()).any(|part| part == window);
+                all.iter().any(|required| holds(&required.tokens) || holds(&required.opening))
+            };
+            missing
+                .filter_map(|phrase| glued(&required(tokenizer, phrase).ok()?, tokens))
+                .find(|window| !wanted(window))
+        })
     }
 
     /// The beginning as it is cut. Where a space belongs to the word behind it, there is none at the end.
@@ -149,18 +173,19 @@ fn required(tokenizer: &Tokenizer, phrase: &str) -> Result<Required, ConstraintP
     if tokens.is_empty() {
         return Err(ConstraintProblem::Empty);
     }
-    if !has_pieces(tokenizer) || !phrase.chars().next().is_some_and(stands_behind_a_space) {
+    if !has_pieces(tokenizer) || !phrase.chars().next().is_some_and(is_letter_behind_a_space) {
         return Ok(tokens.into());
     }
     Ok(Required { tokens: writable(tokenizer, &format!(" {phrase}"))?, opening: tokens })
 }
 
-/// Whether a word that begins so has a space before it: not in scripts that are written without spaces.
-fn stands_behind_a_space(letter: char) -> bool {
+/// Whether a word that begins so has a space before it: not in scripts that are written without spaces, and not
+/// what is no word.
+fn is_letter_behind_a_space(letter: char) -> bool {
     let south_east_asia =
         matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}');
     let hangul = matches!(letter, '\u{ac00}'..='\u{d7af}');
-    (letter < '\u{2e80}' && !south_east_asia) || hangul
+    letter.is_alphanumeric() && ((letter < '\u{2e80}' && !south_east_asia) || hangul)
 }
 
 /// The tokens of a text that the model can write as it stands.
@@ -174,17 +199,29 @@ fn writable(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>, ConstraintPro
     Err(ConstraintProblem::CannotWrite { phrase: text.trim().to_owned(), part: part.to_owned() })
 }
 
+/// The tokens of a phrase, and the piece behind it that makes it a part of another word.
+fn glued(Required { tokens: inside, opening }: &Required, tokens: &[u32]) -> Option<Vec<u32>> {
+    let opens = !opening.is_empty() && tokens.starts_with(opening);
+    let place = || (0..tokens.len()).find(|&at| tokens[at..].starts_with(inside));
+    let (start, length) = if opens { (0, opening.len()) } else { (place()?, inside.len()) };
+    tokens.get(start..=start + length).map(<[u32]>::to_vec)
+}
+
 /// Whether a phrase stands in a text as words, and not as a part of words.
 fn appears(text: &str, phrase: &str) -> bool {
-    let phrase = phrase.trim();
+    places(text, phrase).next().is_some()
+}
+
+/// Where it does, in bytes.
+fn places<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let joins = |outer: Option<char>, inner: Option<char>| {
-        outer.is_some_and(char::is_alphanumeric)
-            && inner.is_some_and(|letter| letter.is_alphanumeric() && stands_behind_a_space(letter))
+        outer.is_some_and(char::is_alphanumeric) && inner.is_some_and(is_letter_behind_a_space)
     };
-    text.match_indices(phrase).any(|(start, found)| {
-        let (before, behind) = (&text[..start], &text[start + found.len()..]);
-        !joins(before.chars().next_back(), found.chars().next())
-            && !joins(behind.chars().next(), found.chars().next_back())
+    text.match_indices(phrase.trim()).filter_map(move |(start, found)| {
+        let end = start + found.len();
+        let (before, behind) = (text[..start].chars().next_back(), text[end..].chars().next());
+        let part = joins(before, found.chars().next()) || joins(behind, found.chars().next_back());
+        (!part).then_some(start..end)
     })
 }
 
@@ -229,6 +266,7 @@ mod tests {
         let empty = "a phrase that must or must not appear is empty; leave it out";
         assert_eq!([problem("", &[" "], &[], 9), problem("", &[], &[""], 9)], [empty; 2]);
         assert!(problem("the cat", &["the mat"], &[], 4).contains("needs 5 tokens"));
+        assert!(problem("", &["the cat sat"], &["cat"], 9).contains("`cat` in it must not"));
         assert!(problem("the cat", &[], &[], 2).contains("needs 3 tokens"));
         assert_eq!(constraints("the cat", &["the mat"], &[]).check(&words), Ok(()));
     }
@@ -240,6 +278,8 @@ mod tests {
         assert_eq!(wanted.prefix, tokenizer.encode("the"));
         let required = Required { tokens: tokenizer.encode(" cat"), opening: tokenizer.encode("cat") };
         assert_eq!(wanted.phrases, [required]);
+        let sign = constraints("", &[":"], &[]).wanted(&tokenizer, 0, 20).unwrap();
+        assert_eq!(sign.phrases, [Required::from(tokenizer.encode(":"))], "signs stand behind a word");
         assert!(wanted.never.is_empty());
     }
 
@@ -255,6 +295,9 @@ mod tests {
         let spelt = [tokenizer.encode("the"), letters.clone(), tokenizer.encode(" is")].concat();
         assert_eq!(tokenizer.decode(&breach(&spelt, 0).unwrap()).trim(), "cat");
         assert_eq!(breach(&spelt, tokenizer.encode("the").len() + letters.len()), None, "it was asked for");
+        let again = [spelt.clone(), tokenizer.encode(" cat")].concat();
+        let window = breach(&again, tokenizer.encode("the").len() + letters.len()).unwrap();
+        assert_eq!(window, tokenizer.encode(" cat"), "but only once");
         assert_eq!(breach(&tokenizer.encode("a category of cats"), 0), None, "these are other words");
     }
 
@@ -270,6 +313,9 @@ mod tests {
         assert_eq!(breach(&["cat", "e", " is"]).as_deref(), Some("cate"));
         assert_eq!(breach(&["the", " cat", "e", " of the", " cat"]), None, "it stands there as well");
         assert_eq!(breach(&["the", " cat"]), None);
+        let both = constraints("", &["cat", "cate"], &[]);
+        let tokens = ["the", " cat", "e"].map(|part| tokenizer.encode(part)).concat();
+        assert_eq!(both.breach(&tokenizer, &tokens, 0), None, "the other phrase needs it");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::saved::{BATCH_TOKENS, LONGEST_SOURCE, Saved};
 use crate::stepping::Stepping;
 use gatto_data::random::mixed;
 use gatto_data::{Limits, evaluation_batches, in_input_order};
-use gatto_search::{Beam, Continuation, Hypothesis, Sampling, Wanted, beam_search, samples};
+use gatto_search::{Continuation, Hypothesis, Sampling, Wanted, beam_search, samples};
 
 /// Draws in place of the most probable token.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,9 +73,8 @@ impl Saved {
                     };
                     let drawn = samples(&model, &prompts, &limits, count, sampling, number);
                     let scored = |written: Continuation| {
-                        let score = written.prompt.iter().chain(&written.hypothesis.log_probabilities);
-                        let score = score.map(|&log| f64::from(log)).sum();
-                        (written, score)
+                        let whole = written.clone().whole(&[]);
+                        (written, self.search.settings().normalisation.score(&whole))
                     };
                     drawn.into_iter().map(|each| each.into_iter().map(scored).collect()).collect()
                 }
@@ -111,7 +110,7 @@ impl Saved {
             Wanted { prefix, min_length, max_length, ..Wanted::default() }
         };
         let wanted: Vec<Wanted> = prompts.into_iter().zip(limits).map(wanted).collect();
-        let beam = Beam { n_best: count.clamp(1, self.search.beam), ..self.search.settings() };
+        let beam = self.search.for_outputs(count);
         let found = beam_search(model, &wanted, &beam).into_iter();
         found.map(|found| found.best.into_iter().map(|best| (best.written, best.score)).collect()).collect()
     }

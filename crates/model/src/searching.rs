@@ -27,10 +27,12 @@ impl Writers<'_> {
         beside: usize,
     ) -> Result<Searched, ModelError> {
         let (sources, wanted) = self.read(&[request])?;
-        let whole = Beam { trace: Some(beside), ..self.beam(count) };
+        let whole = Beam { trace: Some(beside), ..self.search.for_outputs(count) };
         let single = Beam { size: 1, n_best: 1, groups: 1, ..whole.clone() };
         let mut found = self.on_batches(sources, 1, |model, _| {
-            vec![[&whole, &single].map(|beam| beam_search(model, &wanted, beam))]
+            let mut wanted = wanted.clone();
+            let found = self.as_wished(model, &[request], &mut wanted, &whole);
+            vec![[found, beam_search(model, &wanted, &single)]]
         })?;
         let [found, greedy] = found.pop().unwrap_or_default();
         let prefix = wanted.first().map_or(&[][..], |wanted| &wanted.prefix);

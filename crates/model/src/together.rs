@@ -16,7 +16,8 @@ use gatto_data::{Batch, Limits, in_input_order, prediction_batches};
 use gatto_kernels::crew::Crew;
 use gatto_nn::Noise;
 use gatto_search::{
-    Beam, Ensemble, Hypothesis, Mean, Ranked, SearchConfig, Wanted, alternatives, beam_search, samples, score,
+    Beam, Ensemble, Found, Hypothesis, Mean, Place, Ranked, Repeated, SearchConfig, Wanted, alternatives,
+    beam_search, samples, score,
 };
 
 /// How often a sentence is searched for again because the pieces of its words have made what must not be.
@@ -26,7 +27,7 @@ const MOST_BREACHES: usize = 64;
 pub struct Writers<'a> {
     models: Vec<&'a Saved>,
     mean: Mean,
-    search: SearchConfig,
+    pub(crate) search: SearchConfig,
 }
 
 /// What else could stand at a place of an output.
@@ -79,11 +80,15 @@ impl<'a> Writers<'a> {
         batch: usize,
     ) -> Result<Vec<Vec<Prediction>>, ModelError> {
         let (sources, wanted) = self.read(requests)?;
-        let beam = self.beam(count);
+        let beam = self.search.for_outputs(count);
         self.on_batches(sources, batch, |model, rows| {
-            let wanted: Vec<Wanted> = rows.iter().map(|&row| wanted[row].clone()).collect();
+            let mut wanted: Vec<Wanted> = rows.iter().map(|&row| wanted[row].clone()).collect();
             let requests: Vec<Request<'_>> = rows.iter().map(|&row| requests[row]).collect();
-            self.as_wished(model, &requests, wanted, &beam)
+            let found = self.as_wished(model, &requests, &mut wanted, &beam);
+            let each = |(found, wanted): (Found, &Wanted)| {
+                found.best.into_iter().map(|best| self.ranked(best, &wanted.prefix)).collect()
+            };
+            found.into_iter().zip(&wanted).map(each).collect()
         })
     }
 
@@ -109,7 +114,7 @@ impl<'a> Writers<'a> {
             let whole = |(written, prefix): (Vec<_>, &Vec<u32>)| {
                 let each = written.into_iter().map(|written: gatto_search::Continuation| {
                     let hypothesis = written.whole(prefix);
-                    let score = f64::from(hypothesis.score());
+                    let score = self.search.settings().normalisation.score(&hypothesis);
                     self.prediction(hypothesis, score, prefix.len())
                 });
                 each.collect()
@@ -136,12 +141,18 @@ impl<'a> Writers<'a> {
         let (sources, wanted) = self.read(requests)?;
         let beam = self.search.settings();
         self.on_batches(sources, batch, |model, rows| {
-            let of_row = |(place, &row): (usize, &usize)| {
+            let of_row = |(number, &row): (usize, &usize)| {
                 let prefix = &wanted[row].prefix;
                 let tokens = written(row).map_or(prefix, |best| &best.hypothesis.tokens);
                 let position = at.unwrap_or(prefix.len());
-                let longest = prefix.len() + wanted[row].max_length;
-                let found = alternatives(model, place, tokens, position, count, longest, &beam);
+                let place = Place {
+                    tokens,
+                    position,
+                    count,
+                    min_length: prefix.len() + wanted[row].min_length,
+                    max_length: prefix.len() + wanted[row].max_length,
+                };
+                let found = alternatives(model, number, &place, &beam);
                 let other = |found: gatto_search::Alternative| {
                     let score = beam.normalisation.score(&found.hypothesis);
                     Other {
@@ -176,11 +187,6 @@ impl<'a> Writers<'a> {
             let wanted = |&row: &usize| targets.get(row).cloned().unwrap_or_default();
             score(model, &rows.iter().map(wanted).collect::<Vec<_>>())
         })
-    }
-
-    /// The search for so many outputs.
-    pub(crate) fn beam(&self, count: usize) -> Beam {
-        Beam { n_best: count.clamp(1, self.search.beam.max(1)), ..self.search.settings() }
     }
 
     /// The tokens of each source, and what is wanted of its output.
@@ -244,37 +250,43 @@ impl<'a> Writers<'a> {
         Ok(in_input_order(found.into_iter().flatten()))
     }
 
-    /// Searches, and again where the best have words that must not be, without the tokens that wrote them.
-    fn as_wished(
+    /// Searches for one sentence in each row of the model; again where the best have words that must not be, without
+    /// the tokens that wrote them, which are then among what is wanted. After [`MOST_BREACHES`] rounds only those
+    /// outputs are left that have none, if there are any.
+    pub(crate) fn as_wished(
         &self,
         model: &Stepped<'_>,
         requests: &[Request<'_>],
-        mut wanted: Vec<Wanted>,
+        wanted: &mut [Wanted],
         beam: &Beam,
-    ) -> Vec<Vec<Prediction>> {
-        let mut round = 0;
-        loop {
-            let found = beam_search(model, &wanted, beam);
-            let predicted: Vec<Vec<Prediction>> = (found.into_iter().zip(&wanted))
-                .map(|(found, wanted)| {
-                    found.best.into_iter().map(|best| self.ranked(best, &wanted.prefix)).collect()
-                })
-                .collect();
-            round += 1;
-            let mut again = false;
-            for ((request, wanted), best) in requests.iter().zip(&mut wanted).zip(&predicted) {
-                for Prediction { hypothesis, given, .. } in best {
-                    let breach = request.constraints.breach(self.tokenizer(), &hypothesis.tokens, *given);
-                    if let Some(breach) = breach.filter(|breach| !wanted.never.contains(breach)) {
-                        wanted.never.push(breach);
-                        again = true;
-                    }
+    ) -> Vec<Found> {
+        let mut found = beam_search(model, wanted, beam);
+        for round in 0..=MOST_BREACHES {
+            let mut again = Vec::new();
+            for (row, (request, wanted)) in requests.iter().zip(&mut *wanted).enumerate() {
+                let breach = |best: &Ranked| {
+                    let tokens = best.written.clone().whole(&wanted.prefix).tokens;
+                    request.constraints.breach(self.tokenizer(), &tokens, wanted.prefix.len())
+                };
+                let breaches: Vec<Option<Vec<u32>>> = found[row].best.iter().map(breach).collect();
+                if round == MOST_BREACHES && breaches.iter().any(Option::is_none) {
+                    let mut breaches = breaches.into_iter();
+                    found[row].best.retain(|_| breaches.next().flatten().is_none());
+                } else if breaches.iter().any(Option::is_some) {
+                    wanted.never.extend(breaches.into_iter().flatten());
+                    again.push(row);
                 }
             }
-            if !again || round > MOST_BREACHES {
-                return predicted;
+            if again.is_empty() || round == MOST_BREACHES {
+                break;
+            }
+            let of_these: Vec<Wanted> = again.iter().map(|&row| wanted[row].clone()).collect();
+            let repeated = Repeated { model, rows: again.clone() };
+            for (row, better) in again.into_iter().zip(beam_search(&repeated, &of_these, beam)) {
+                found[row] = better;
             }
         }
+        found
     }
 
     pub(crate) fn ranked(&self, Ranked { written, score }: Ranked, prefix: &[u32]) -> Prediction {

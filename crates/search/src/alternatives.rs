@@ -16,24 +16,34 @@ pub struct Alternative {
     pub hypothesis: Hypothesis,
 }
 
-/// The `count` most probable tokens that can stand in place of `tokens[position]` (of the end, if the
-/// position is behind the last token), each continued to the end by a beam; the default beam is greedy.
-/// The sequence is that of row `row` of the model, and no continuation makes it longer than `max_length`.
-pub fn alternatives<S: Step>(
-    model: &S,
-    row: usize,
-    tokens: &[u32],
-    position: usize,
-    count: usize,
-    max_length: usize,
-    beam: &Beam,
-) -> Vec<Alternative> {
+/// A place of a sequence, and what is asked about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The sequence, without its end.
+    pub tokens: &'a [u32],
+    /// The token in whose place others are looked for; the end, if it is behind the last token.
+    pub position: usize,
+    /// How many others, the most probable ones.
+    pub count: usize,
+    /// The fewest tokens of the whole before its end.
+    pub min_length: usize,
+    /// The most tokens of the whole, the end among them.
+    pub max_length: usize,
+}
+
+/// The most probable tokens that can stand at a place of the sequence in row `row` of the model, each continued to
+/// the end by a beam; the default beam is greedy.
+pub fn alternatives<S: Step>(model: &S, row: usize, place: &Place<'_>, beam: &Beam) -> Vec<Alternative> {
+    let &Place { tokens, position, count, min_length, max_length } = place;
     let before = &tokens[..position.min(tokens.len())];
-    let (log_probabilities, found) = most_probable(&Repeated { model, rows: vec![row] }, before, count);
+    let may_end = before.len() >= min_length;
+    let (log_probabilities, found) =
+        most_probable(&Repeated { model, rows: vec![row] }, before, count, may_end);
     let others: Vec<u32> =
         found.iter().map(|&(token, _)| token).filter(|&token| token != model.end()).collect();
     let wanted = |&token: &u32| Wanted {
         prefix: [before, &[token]].concat(),
+        min_length: min_length.saturating_sub(before.len() + 1),
         max_length: max_length.saturating_sub(before.len() + 1),
         ..Wanted::default()
     };
@@ -58,8 +68,13 @@ pub fn alternatives<S: Step>(
 }
 
 /// log p of given tokens in the only row of a model, and behind them the `count` most probable tokens with
-/// log p of each.
-fn most_probable<S: Step>(model: &S, given: &[u32], count: usize) -> (Vec<f32>, Vec<(u32, f32)>) {
+/// log p of each; the end among them if the sequence may end here.
+fn most_probable<S: Step>(
+    model: &S,
+    given: &[u32],
+    count: usize,
+    may_end: bool,
+) -> (Vec<f32>, Vec<(u32, f32)>) {
     let (mut state, mut last) = model.start();
     let mut log_probabilities = Vec::with_capacity(given.len());
     for &token in given {
@@ -70,7 +85,9 @@ fn most_probable<S: Step>(model: &S, given: &[u32], count: usize) -> (Vec<f32>, 
     let (logits, _) = model.step(&[last], state);
     let scores = logits.rows().next().unwrap_or_default();
     let sum = log_sum_exp(scores);
-    let allowed = |(token, score): &(u32, f32)| score.is_finite() && !model.forbidden().contains(token);
+    let allowed = |(token, score): &(u32, f32)| {
+        score.is_finite() && !model.forbidden().contains(token) && (may_end || *token != model.end())
+    };
     let mut found: Vec<(u32, f32)> = (0..).zip(scores.iter().copied()).filter(allowed).collect();
     let best_first = |(a, left): &(u32, f32), (b, right): &(u32, f32)| right.total_cmp(left).then(a.cmp(b));
     if (1..found.len()).contains(&count) {
@@ -90,7 +107,10 @@ mod tests {
     #[test]
     fn each_token_goes_on_in_its_own_way() {
         let model = Countdown { rows: 3 };
-        let of = |position, count| alternatives(&model, 2, &[3, 2, 1], position, count, 10, &Beam::default());
+        let of = |position, count| {
+            let place = Place { tokens: &[3, 2, 1], position, count, min_length: 0, max_length: 10 };
+            alternatives(&model, 2, &place, &Beam::default())
+        };
         let found = of(1, 4);
         assert_eq!(found.iter().map(|other| other.token).collect::<Vec<_>>(), [2, 0, 1, 3]);
         let tokens: Vec<_> = found.iter().map(|other| other.hypothesis.tokens.clone()).collect();
@@ -109,9 +129,17 @@ mod tests {
 
     #[test]
     fn the_limit_is_that_of_the_whole_sequence() {
-        let found = alternatives(&Countdown { rows: 1 }, 0, &[1], 0, 9, 3, &Beam::default());
+        let place = Place { tokens: &[1], position: 0, count: 9, min_length: 0, max_length: 3 };
+        let found = alternatives(&Countdown { rows: 1 }, 0, &place, &Beam::default());
         let longest = found.iter().map(|other| other.hypothesis.tokens.len()).max();
         assert_eq!(longest, Some(3));
         assert!(found.iter().all(|other| other.hypothesis.finished == (other.hypothesis.tokens.len() < 3)));
+    }
+
+    #[test]
+    fn no_sequence_ends_too_early() {
+        let place = Place { tokens: &[3, 2, 1], position: 1, count: 9, min_length: 3, max_length: 10 };
+        let found = alternatives(&Countdown { rows: 3 }, 2, &place, &Beam::default());
+        assert!(found.iter().all(|other| other.token != 0 && other.hypothesis.tokens.len() >= 3));
     }
 }

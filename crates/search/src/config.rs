@@ -151,6 +151,11 @@ impl SearchConfig {
         }
     }
 
+    /// The search for so many sequences per sentence, as far as the beam has places.
+    pub fn for_outputs(&self, count: usize) -> Beam {
+        Beam { n_best: count.clamp(1, self.beam.max(1)), ..self.settings() }
+    }
+
     /// The most tokens for a source of this many: `max_length`, or what `max_ratio` leaves of it; one at least.
     pub fn longest(&self, source: usize) -> usize {
         let by_ratio = self.max_ratio.map_or(usize::MAX, |ratio| (ratio * source as f64).ceil() as usize);
@@ -158,10 +163,10 @@ impl SearchConfig {
     }
 
     /// The fewest tokens before the end for a source of this many: `min_length`, or what `min_ratio` makes of
-    /// it; always one less than the most.
+    /// it; at most one less than the most.
     pub fn shortest(&self, source: usize) -> usize {
         let by_ratio = self.min_ratio.map_or(0, |ratio| (ratio * source as f64).floor() as usize);
-        self.min_length.max(by_ratio).min(self.longest(source) - 1)
+        self.min_length.max(by_ratio).min(self.longest(source).saturating_sub(1))
     }
 }
 

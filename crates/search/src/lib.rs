@@ -16,13 +16,14 @@ mod sampling;
 mod score;
 mod step;
 
-pub use alternatives::{Alternative, alternatives};
+pub use alternatives::{Alternative, Place, alternatives};
 pub use beam::{Beam, Considered, Fate, Found, Normalisation, Ranked, Required, Stop, Wanted, beam_search};
 pub use config::{Normalise, SearchConfig};
 pub use continuing::{Continuation, continued};
 pub use ensemble::{Ensemble, EnsembleError, EnsembleState, Mean};
 pub use greedy::{greedy, greedy_from};
 pub use memory::{Memory, beam_memory};
+pub use repeated::Repeated;
 pub use sampling::{Sampling, sample, samples};
 pub use score::score;
 pub use step::{Hypothesis, Logits, Step};

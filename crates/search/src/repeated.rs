@@ -3,9 +3,11 @@
 use crate::{Logits, Step};
 
 /// A model whose rows are the given rows of another, in this order.
-pub(crate) struct Repeated<'a, S> {
-    pub(crate) model: &'a S,
-    pub(crate) rows: Vec<usize>,
+pub struct Repeated<'a, S> {
+    /// The other model.
+    pub model: &'a S,
+    /// Its rows.
+    pub rows: Vec<usize>,
 }
 
 impl<S: Step> Step for Repeated<'_, S> {

@@ -12,6 +12,7 @@ mod new;
 mod predict;
 mod score;
 mod sources;
+mod tables;
 mod train;
 
 use crate::cli::{Command, Compute, Loading, Together};

@@ -200,3 +200,76 @@ fn flags_of_other_metrics_are_refused() {
         assert!(said.contains(expected), "{arguments}: {said}");
     }
 }
+
+/// A folder with a file for each name and text.
+fn files(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, lines) in files {
+        fs::write(folder.path().join(name), lines).expect("written");
+    }
+    folder
+}
+
+#[test]
+fn labels_and_spans_are_counted() {
+    let folder = files(&[
+        ("gold", "good\nbad\ngood\nso so\n"),
+        ("told", "good\ngood\ngood\nso so\n"),
+        ("tags", "B-PER I-PER O B-LOC\nO B-ORG\n"),
+        ("found", "B-PER I-PER O B-ORG\nO B-ORG\n"),
+        ("short", "B-PER I-PER O\nO B-ORG\n"),
+    ]);
+    let found = scored(&folder, "labels gold -i told --confusion");
+    let rows: Vec<&str> = found.lines().collect();
+    assert_eq!(rows[0], "accuracy = 75.00 %  (3 of 4)  [30.06, 95.44]");
+    // F1: bad 0, good 2 · 2/3 · 1 / (2/3 + 1) = 0.8, so so 1.
+    assert_eq!(rows[1], "F1: micro 75.00 %, macro 60.00 %, weighted 65.00 %");
+    assert_eq!(rows[4], "good     66.67 %  100.00 %   80.00 %         2");
+    assert_eq!(
+        rows[6..],
+        [
+            "reference  bad  good  so so",
+            "bad          0     1      0",
+            "good         0     2      0",
+            "so so        0     0      1"
+        ]
+    );
+    let all = json(run(&mut metric(&folder, "labels gold -i told --confusion --json"), None));
+    assert_eq!(numbers(&all["confusion"]["counts"][0]), [0.0, 1.0, 0.0]);
+    let words = scored(&folder, "labels tags -i found --words");
+    assert!(words.starts_with("accuracy = 83.33 %  (5 of 6)"), "{words}");
+    let spans = scored(&folder, "spans tags -i found");
+    assert!(spans.starts_with("span F1 = 66.67 %  (2 right of 3 found, 3 in the references)"), "{spans}");
+    assert!(spans.contains("ORG       50.00 %  100.00 %   66.67 %         1"), "{spans}");
+    let said = refused(run(&mut metric(&folder, "spans tags -i short"), None));
+    assert!(said.contains("short, line 1: has 3 labels and its reference 4"), "{said}");
+}
+
+#[test]
+fn perplexity_alignment_and_calibration_are_measured() {
+    let folder = files(&[
+        ("texts", "ab c\nd\n"),
+        ("logs", "-2.0\n-3.0\n"),
+        ("gold", "0-0 1?2\n0-0\n"),
+        ("links", "0-0 1-2\n0-1\n"),
+        ("labels", "yes\nno\nyes\nyes\n"),
+        ("sure", "0.9 yes\n0.8 no\n0.7 no\n0.4 no\n"),
+        ("bad", "x\n0-0\n"),
+    ]);
+    let found = scored(&folder, "perplexity texts -i logs");
+    // e^(5/5) for five words with their ends, e^(5/7) for five characters and two ends.
+    assert!(found.starts_with("perplexity = 2.7183 per word  (5 words with their ends)"), "{found}");
+    let said = refused(run(&mut metric(&folder, "perplexity texts -i bad"), None));
+    assert!(said.contains("bad, line 1: `x` is no log-probability"), "{said}");
+    // Found 3 links, 2 of them possible, 1 sure one of 2: 1 − (1 + 2) / (3 + 2).
+    let found = scored(&folder, "alignment gold -i links");
+    assert_eq!(found, "alignment error rate = 0.4000  (precision 0.6667, recall 0.5000)\n");
+    let said = refused(run(&mut metric(&folder, "alignment gold -i bad"), None));
+    assert!(said.contains("bad, line 1"), "{said}");
+    let found = scored(&folder, "calibration labels -i sure --bins 2");
+    assert!(found.starts_with("expected calibration error = 20.00 %  (4 answers)"), "{found}");
+    let all = json(run(&mut metric(&folder, "calibration labels -i sure --bins 2 --json"), None));
+    assert_eq!(all["bins"][1]["count"], 3);
+    let said = refused(run(&mut metric(&folder, "calibration gold -i links"), None));
+    assert!(said.contains("is no confidence from 0 to 1 and a label behind it"), "{said}");
+}

@@ -176,8 +176,8 @@ enum Look {
 impl Node {
     /// Whether it was considered and not chosen.
     fn is_pruned(&self) -> bool {
-        use Fate::{Beaten, Forbidden, Phrases, Repeated, TooShort};
-        matches!(self.became, Became::Fate(Beaten { .. } | Forbidden | Repeated | TooShort | Phrases))
+        use Fate::{Again, Beaten, Forbidden, Phrases, Repeated, TooShort};
+        matches!(self.became, Became::Fate(Beaten { .. } | Forbidden | Repeated | TooShort | Again | Phrases))
     }
 
     /// The rank of the result that ends here.

@@ -76,9 +76,12 @@ fn every_fate_has_words() {
         "forbidden",
         "would repeat",
         "too short",
+        "ended before",
         "phrases first",
     ];
     assert_eq!(short, expected);
+    let pruned = tree.nodes.iter().filter(|node| node.is_pruned()).count();
+    assert_eq!(pruned, 6, "from the beaten one on");
     assert_eq!(small().nodes[1].short(), "", "what goes on needs no words");
     assert_eq!([-1.234, -0.001, 0.0, f64::NEG_INFINITY].map(decimal), ["−1.23", "0.00", "0.00", "−∞"]);
     assert_eq!([0.0, -0.7, -9.0].map(probability), ["1.00", "0.50", "<0.01"]);

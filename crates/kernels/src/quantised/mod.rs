@@ -47,8 +47,9 @@ impl Quantised {
     /// The weights `[input, output]`, or `[output, input]` if `transposed`, in eight bits.
     ///
     /// # Panics
-    /// If their number is another.
+    /// If their number is another, or if a sum could be too large for an integer: beyond 65,536 rows.
     pub fn new(weight: &[f32], input: usize, output: usize, transposed: bool) -> Self {
+        assert!(input <= 1 << 16, "quantised: {input} rows are too many");
         assert_eq!(weight.len(), input * output, "quantised: the weight is not [{input}, {output}]");
         let view = match transposed {
             true => View::new(weight, output, input),
@@ -63,13 +64,9 @@ impl Quantised {
         Self::of_columns(input, scales, &values.concat())
     }
 
-    /// Weights that are in eight bits already: the scale of each column, and its values, column after column.
-    ///
-    /// # Panics
-    /// If there are not `input` values for each scale.
-    pub fn of_columns(input: usize, scales: Vec<f32>, values: &[i8]) -> Self {
+    /// The scale of each column, and its values, column after column.
+    fn of_columns(input: usize, scales: Vec<f32>, values: &[i8]) -> Self {
         let output = scales.len();
-        assert_eq!(values.len(), input * output, "quantised: not {input} values for {output} scales");
         let (depth, count) = (input.div_ceil(GROUP), output.div_ceil(WIDTH));
         let mut panels = vec![[0; PANEL]; depth * count];
         panels.par_chunks_mut(depth.max(1)).enumerate().for_each(|(index, panel)| {
@@ -90,22 +87,6 @@ impl Quantised {
     /// Rows and columns of the matrix.
     pub fn shape(&self) -> (usize, usize) {
         (self.input, self.output)
-    }
-
-    /// The scale of each column.
-    pub fn scales(&self) -> &[f32] {
-        &self.scales
-    }
-
-    /// The integers, column after column.
-    pub fn columns(&self) -> Vec<i8> {
-        let depth = self.input.div_ceil(GROUP);
-        let column = |column: usize| {
-            let panel = &self.panels[column / WIDTH * depth..][..depth];
-            let groups = panel.iter().flat_map(move |groups| &groups[column % WIDTH * GROUP..][..GROUP]);
-            groups.take(self.input).copied()
-        };
-        (0..self.output).flat_map(column).collect()
     }
 
     /// x W + b for rows of `input` numbers, or x W without a bias.
@@ -258,10 +239,6 @@ mod tests {
             }
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
             prop_assert_eq!(&pool.install(|| quantised_weight.forward(&x, bias)), &expected);
-            // It can be taken apart and put together again.
-            let again =
-                Quantised::of_columns(input, quantised_weight.scales().to_vec(), &quantised_weight.columns());
-            prop_assert_eq!(again, quantised_weight);
         }
 
         #[test]

@@ -169,7 +169,7 @@ mod x86 {
         for (row, (sums, scale)) in sums.into_iter().zip(scales).enumerate() {
             let mut found: [i32; WIDTH] = integers(sums);
             for (sum, total) in found.iter_mut().zip(panel.totals) {
-                *sum -= 128 * total;
+                *sum = sum.wrapping_sub(total.wrapping_mul(128));
             }
             panel.finish(&found, scale, &mut to[row * stride..]);
         }

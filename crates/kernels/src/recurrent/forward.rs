@@ -37,6 +37,8 @@ pub fn forward_only(args: &Args<'_>) -> Vec<f32> {
 /// As [`forward`], and if the weights are of another layer.
 pub fn forward_prepared(args: &Args<'_>, weights: &PreparedWeights) -> Vec<f32> {
     args.check();
+    let (input, columns) = (args.shape.input, args.cell.gates() * args.shape.width);
+    assert_eq!(weights.input.shape(), (input, columns), "recurrent: the weights are of another layer");
     let steps = StepWeights {
         gates: Weights::Prepared(&weights.gates),
         hidden: weights.hidden.as_ref().map(Weights::Prepared),

@@ -5,7 +5,9 @@ mod wishes;
 
 use burn::tensor::Device;
 use gatto_data::tokens::{Kind, Recipe, Tokenizer, TokenizerPair};
-use gatto_model::config::{RecurrentDecoderConfig, RecurrentEncoderConfig, TransformerConfig};
+use gatto_model::config::{
+    FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig, TransformerConfig,
+};
 use gatto_model::{
     AttentionConfig, DecoderConfig, EncoderConfig, Model, ModelConfig, Prediction, Request, Saved,
     SharingConfig, Task, Vocabularies, Writers,
@@ -47,20 +49,26 @@ pub(crate) fn models() -> Vec<(String, Saved)> {
         decoder: Some(DecoderConfig::Transformer(settings)),
         ..ModelConfig::new(Task::Translate)
     };
-    let recurrent = |score| {
+    let recurrent = |attention: AttentionConfig| {
         let reading = RecurrentEncoderConfig { width: 40, bidirectional: true, ..Default::default() };
         let writing =
             RecurrentDecoderConfig { width: 70, embedding: Some(48), output: Some(48), ..Default::default() };
         ModelConfig {
             encoder: Some(EncoderConfig::Lstm(reading)),
             decoder: Some(DecoderConfig::Lstm(writing)),
-            attention: Some(AttentionConfig { score, ..Default::default() }),
+            attention: Some(attention),
             sharing: SharingConfig { output: true, ..Default::default() },
             ..ModelConfig::new(Task::Translate)
         }
     };
-    let looking = [ScoreKind::Additive, ScoreKind::General];
-    let recurrent = looking.map(|score| (format!("recurrent, {score:?}"), saved(recurrent(score))));
+    let additive = AttentionConfig { score: ScoreKind::Additive, ..Default::default() };
+    let general = AttentionConfig { score: ScoreKind::General, ..Default::default() };
+    let hard = AttentionConfig { focus: FocusKind::Hard, prediction_seed: Some(3), ..additive.clone() };
+    let covering =
+        AttentionConfig { coverage: true, feed: true, query: QueryKind::Previous, ..additive.clone() };
+    let looking = [("additive", additive), ("general", general), ("hard", hard), ("covering", covering)];
+    let recurrent =
+        looking.map(|(name, attention)| (format!("recurrent, {name}"), saved(recurrent(attention))));
     recurrent.into_iter().chain([("transformer".to_owned(), saved(transformer))]).collect()
 }
 

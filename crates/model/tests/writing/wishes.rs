@@ -80,14 +80,13 @@ fn a_model_agrees_with_itself() {
 
 #[test]
 fn what_they_say_is_the_mean_of_their_probabilities() {
-    let mut all = models();
-    let (third, second, first) = (all.pop(), all.pop(), all.pop());
-    let [first, second, third] = [first, second, third].map(|model| model.expect("three models").1);
+    let all: Vec<Saved> = models().into_iter().map(|(_, saved)| saved).collect();
+    let [first, second, .., third] = &all[..] else { panic!("three models") };
     let together =
-        Writers::together(vec![&first, &second, &third], Mean::Probabilities).expect("one vocabulary");
+        Writers::together(vec![first, second, third], Mean::Probabilities).expect("one vocabulary");
     let (sources, targets) = (["w1 w2 w3", "w4"], ["w5 w6", "w7 w8 w9"]);
     let found = together.score(&sources, &targets, 8).expect("scores");
-    let each = [&first, &second, &third].map(|saved| saved.score(&sources, &targets, 8).expect("scores"));
+    let each = [first, second, third].map(|saved| saved.score(&sources, &targets, 8).expect("scores"));
     for (row, found) in found.iter().enumerate() {
         for (place, &log) in found.log_probabilities.iter().enumerate() {
             let mean =

@@ -91,9 +91,6 @@ impl StackState {
 
     /// The state with only these rows, in this order.
     pub fn select(&self, rows: &[usize], ids: &Tensor<1, Int>) -> Self {
-        let parts = |parts: &[KeysValues], ids: &Tensor<1, Int>| {
-            parts.iter().map(|part| part.map(|x| x.select(0, ids.clone()))).collect()
-        };
         let mask = |mask: &Tensor<2>| mask.clone().select(0, ids.clone());
         let (sentences, fan) = self.fan.select(rows);
         let count = self.source_mask.as_ref().map_or(0, |mask| mask.dims()[0]);
@@ -106,7 +103,7 @@ impl StackState {
                 None => rows.to_vec(),
             }),
             source: match &of_source {
-                Some(ids) => parts(&self.source, ids),
+                Some(ids) => self.source.iter().map(|part| part.map(|x| x.select(0, ids.clone()))).collect(),
                 None => self.source.clone(),
             },
             source_mask: match of_source {

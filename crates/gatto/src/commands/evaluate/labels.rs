@@ -4,6 +4,7 @@
 use super::figures::{Better, Figure};
 use super::outcome::{Answer, Detail, Outcome, Ranking};
 use crate::cli::Evaluate;
+use crate::commands::tables::of_labels;
 use crate::commands::{bar, sources::too_long};
 use anyhow::Result;
 use gatto::data::{Example, Unit};
@@ -143,11 +144,5 @@ pub(super) fn json(found: &LabelCounts, report: &mut Map<String, Value>) {
 
 /// A table of all labels.
 pub(super) fn text(found: &LabelCounts) -> String {
-    let width = found.labels().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max("label".len());
-    let mut text = format!("{:width$}  precision    recall        F1     count\n", "label");
-    for (name, label) in found.labels() {
-        let [precision, recall, f1] = [label.precision(), label.recall(), label.f1()].map(|x| x * 100.0);
-        text += &format!("{name:width$}  {precision:7.2} %  {recall:6.2} %  {f1:6.2} %  {:>8}\n", label.gold);
-    }
-    text
+    of_labels("label", found.labels()).into_iter().map(|row| row + "\n").collect()
 }

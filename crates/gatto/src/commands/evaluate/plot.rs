@@ -13,8 +13,8 @@ use gatto::model::{Saved, Task};
 use std::path::Path;
 
 /// Loads a model to compare with.
-fn another(model: &Path, device: &Device) -> Result<Saved> {
-    let saved = Saved::load(model, device)?;
+fn another(arguments: &Evaluate, model: &Path, device: &Device) -> Result<Saved> {
+    let saved = arguments.loading.load(model, device)?;
     ensure!(
         saved.task == Task::Translate,
         "{}: is for `task = \"{}\"`, and translators are compared with translators",
@@ -45,7 +45,7 @@ pub(super) fn draw(
     };
     let mut series = vec![line(&arguments.model, outcome)];
     for model in &arguments.against {
-        let other = translate::measure(arguments, &another(model, device)?, examples)?;
+        let other = translate::measure(arguments, &another(arguments, model, device)?, examples)?;
         series.push(line(model, &other));
     }
     let panel = Panel { title: "exact match, %".to_owned(), series, logarithmic: false };

@@ -35,6 +35,77 @@ pub(super) enum Name {
     Rouge(RougeFlags),
     /// The share of outputs that are a reference, word for word
     Exact(Texts),
+    /// Labels: accuracy, precision, recall and F1 of each, and which are taken for which
+    Labels(LabelFlags),
+    /// Spans that tags of words make (B-PER, I-PER, O): precision, recall and F1 of whole spans
+    Spans(SpanFlags),
+    /// Perplexity, from log p of each text as `gatto score` writes it; REF has the texts
+    Perplexity(Pair),
+    /// Alignment error rate of links in the Pharaoh format (0-0 1-2); in REF, 1?2 is a link that may be found
+    Alignment(Pair),
+    /// Expected calibration error: whether confidence can be believed; each output is a confidence and a label
+    Calibration(CalibrationFlags),
+}
+
+/// Answers and what they should be, and how the result is written.
+#[derive(Debug, Args)]
+pub(super) struct Pair {
+    /// What should be, one line for each answer (may be gzipped)
+    #[arg(value_name = "REF")]
+    pub(super) reference: PathBuf,
+    /// Read answers from FILE (may be gzipped) in place of standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) input: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `gatto metric labels`
+#[derive(Debug, Args)]
+pub(super) struct LabelFlags {
+    /// What is compared.
+    #[command(flatten)]
+    pub(super) pair: Pair,
+    /// A line has a label for each word, with white space between; else a line is a label
+    #[arg(long)]
+    pub(super) words: bool,
+    /// Add how often each label was told for each
+    #[arg(long)]
+    pub(super) confusion: bool,
+}
+
+/// `gatto metric spans`
+#[derive(Debug, Args)]
+pub(super) struct SpanFlags {
+    /// What is compared.
+    #[command(flatten)]
+    pub(super) pair: Pair,
+    /// How tags make spans
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Scheme::Lenient)]
+    pub(super) scheme: Scheme,
+}
+
+/// How tags make spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Scheme {
+    /// Every stretch that tags can mean, as in conlleval
+    Lenient,
+    /// B begins a span, and I goes on with it
+    Iob2,
+    /// The same with E for its end, and S for a span of one word
+    Iobes,
+}
+
+/// `gatto metric calibration`
+#[derive(Debug, Args)]
+pub(super) struct CalibrationFlags {
+    /// What is compared.
+    #[command(flatten)]
+    pub(super) pair: Pair,
+    /// Bins of equal width that confidences are sorted into
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u16).range(1..=1000))]
+    pub(super) bins: u16,
 }
 
 /// What is compared, and how the result is written.

@@ -3,6 +3,7 @@
 //! All scores are in percent.
 
 mod flags;
+mod told;
 
 pub(crate) use flags::Metric;
 
@@ -25,6 +26,11 @@ pub(crate) fn run(arguments: Metric) -> Result<()> {
         Name::Per(texts) => error_rate("PER", ErrorRate::of(Unit::Phonemes), &texts),
         Name::Rouge(flags) => rouge(Rouge { stem: flags.stem }, &flags.texts),
         Name::Exact(texts) => exact(&texts),
+        Name::Labels(flags) => told::labels(&flags),
+        Name::Spans(flags) => told::spans(&flags),
+        Name::Perplexity(pair) => told::perplexity(&pair),
+        Name::Alignment(pair) => told::alignment(&pair),
+        Name::Calibration(flags) => told::calibration(&flags),
     }
 }
 
@@ -114,9 +120,9 @@ impl Report {
         Self { text, json: json!({ "name": name, "signature": signature, "lines": scores }) }
     }
 
-    fn print(&self, texts: &Texts) -> Result<()> {
+    fn print(&self, json: bool) -> Result<()> {
         write_output(None, |out| {
-            if texts.json {
+            if json {
                 writeln!(out, "{}", self.json)?;
                 return Ok(());
             }
@@ -201,7 +207,7 @@ fn translated<M: translation::Metric>(
     if texts.lines {
         let scores = metric.line_scores(&statistics)?;
         let scores: Vec<f64> = scores.iter().map(Score::value).collect();
-        return Report::of_lines(&score.name(), &signature, &scores).print(texts);
+        return Report::of_lines(&score.name(), &signature, &scores).print(texts.json);
     }
     let report = |interval| {
         let mut parts = parts(&score);
@@ -213,7 +219,7 @@ fn translated<M: translation::Metric>(
         let samples = chance.samples();
         let interval =
             samples.map(|samples| significance::confidence(metric, &statistics, samples, chance.seed));
-        return report(interval.transpose()?).print(texts);
+        return report(interval.transpose()?).print(texts.json);
     };
     let of_baseline = metric.statistics(&baseline.lines, &references)?;
     let comparison = chance.compare(metric, &of_baseline, &statistics)?;
@@ -234,7 +240,7 @@ fn translated<M: translation::Metric>(
     report.json["difference"] = difference.into();
     report.json["p_value"] = p_value.into();
     report.json["test"] = chance.describe().into();
-    report.print(texts)
+    report.print(texts.json)
 }
 
 fn add_interval(parts: &mut Value, interval: Option<Interval>) {
@@ -325,7 +331,7 @@ fn error_rate(name: &str, rate: ErrorRate, texts: &Texts) -> Result<()> {
     let signature = corpus.signature(&[("case", case), ("punct", punctuation)]);
     if texts.lines {
         let scores: Vec<f64> = lines.iter().map(|line| 100.0 * line.rate()).collect();
-        return Report::of_lines(name, &signature, &scores).print(texts);
+        return Report::of_lines(name, &signature, &scores).print(texts.json);
     }
     let found: Edits = lines.into_iter().sum();
     let score = 100.0 * found.rate();
@@ -337,7 +343,7 @@ fn error_rate(name: &str, rate: ErrorRate, texts: &Texts) -> Result<()> {
         "substitutions": substitutions, "deletions": deletions, "insertions": insertions,
         "reference_length": length,
     });
-    Report::of_corpus(name, score, &signature, vec![text], parts).print(texts)
+    Report::of_corpus(name, score, &signature, vec![text], parts).print(texts.json)
 }
 
 /// The scores of ROUGE that differ on texts of one sentence.
@@ -372,7 +378,7 @@ fn rouge(metric: Rouge, texts: &Texts) -> Result<()> {
         // The one figure that stands for all is that of the longest common subsequence.
         Report::of_corpus("ROUGE", 100.0 * mean.longest.f1, &signature, text, figures(&mean))
     };
-    report.print(texts)
+    report.print(texts.json)
 }
 
 fn exact(texts: &Texts) -> Result<()> {
@@ -388,11 +394,11 @@ fn exact(texts: &Texts) -> Result<()> {
     let (name, signature) = ("exact match", corpus.signature(&[]));
     if texts.lines {
         let scores: Vec<f64> = right.iter().map(|&right| if right { 100.0 } else { 0.0 }).collect();
-        return Report::of_lines(name, &signature, &scores).print(texts);
+        return Report::of_lines(name, &signature, &scores).print(texts.json);
     }
     let found = ExactMatch { right: right.iter().filter(|&&right| right).count(), total: right.len() };
     let score = 100.0 * found.share();
     let text = format!("{name} = {score:.2} %  ({} of {})", found.right, found.total);
     let parts = json!({ "right": found.right, "total": found.total });
-    Report::of_corpus(name, score, &signature, vec![text], parts).print(texts)
+    Report::of_corpus(name, score, &signature, vec![text], parts).print(texts.json)
 }

@@ -80,10 +80,13 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     saved.search = arguments.search.over(&saved.search, phrases);
     let wanted = arguments.n_best.unwrap_or(1) as usize;
     let models = 1 + arguments.together.with.len();
+    // Alternatives are searched for side by side, one source at a time.
+    let batch = arguments.batch.max(arguments.alternatives.unwrap_or(1)) as usize;
     if arguments.sampling.sample {
-        check_memory(&saved, wanted, arguments.batch as usize, models)?;
+        check_keys(&saved)?;
+        check_memory(&saved, ("--n-best", wanted), batch, models)?;
     } else {
-        check_search(&saved, wanted, arguments.batch as usize, models)?;
+        check_search(&saved, wanted, batch, models)?;
     }
     let others = super::others(&arguments.together, &arguments.loading, device)?;
     let models = std::iter::once(&saved).chain(&others).collect();
@@ -170,26 +173,32 @@ fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
 /// Refuses a search that makes no sense, or that there is no memory for: for so many outputs of each source, so many
 /// sources at once, and so many models together.
 pub(super) fn check_search(saved: &Saved, wanted: usize, batch: usize, models: usize) -> Result<()> {
-    if let Some((key, problem)) = saved.search.problems().into_iter().next() {
-        bail!("--{}: {problem}", key.replace('_', "-"));
-    }
+    check_keys(saved)?;
     let beam = saved.search.beam;
     ensure!(
         wanted <= beam,
         "--n-best {wanted} needs a beam of as many hypotheses, and it is {beam}; write --beam {wanted}"
     );
-    if saved.task.writes() { check_memory(saved, beam, batch, models) } else { Ok(()) }
+    if saved.task.writes() { check_memory(saved, ("--beam", beam), batch, models) } else { Ok(()) }
 }
 
-/// Refuses more than there is memory for: so many outputs of each source at once.
-fn check_memory(saved: &Saved, beam: usize, batch: usize, models: usize) -> Result<()> {
+/// Refuses settings out of their range.
+fn check_keys(saved: &Saved) -> Result<()> {
+    match saved.search.problems().into_iter().next() {
+        Some((key, problem)) => bail!("--{}: {problem}", key.replace('_', "-")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses more than there is memory for: so many outputs of each source at once, by this flag.
+fn check_memory(saved: &Saved, (flag, beam): (&str, usize), batch: usize, models: usize) -> Result<()> {
     let threads = rayon::current_num_threads();
     let state = saved.plan.state_bytes(saved.search.max_length).saturating_mul(models as u64);
     let needed = beam_memory(batch * threads, beam, saved.model.vocabularies().target, state);
     let there = available_memory();
     ensure!(
         needed.bytes <= there,
-        "--beam {beam} with --batch {batch} on {threads} threads may need more memory than the {:.1} GiB that are free: \
+        "{flag} {beam} with --batch {batch} on {threads} threads may need more memory than the {:.1} GiB that are free: \
          {}\n  hint: take a smaller beam or batch, or a lower --max-length",
         there as f64 / (1u64 << 30) as f64,
         needed.arithmetic

@@ -114,7 +114,8 @@ impl Plan {
     }
 
     /// The bytes that a hypothesis of this many tokens carries from step to step, about: the states of recurrent
-    /// layers, or the keys and values of all tokens so far. What belongs to the source is not copied.
+    /// layers, or the keys and values of all tokens so far. What belongs to the source is not copied, and what a single
+    /// network or a language model has read before is not counted.
     pub fn state_bytes(&self, tokens: usize) -> u64 {
         let values = match self.decoder().map(|decoder| decoder.parts().1) {
             None => 0,
