@@ -232,7 +232,7 @@ mod tests {
 
     fn tokenizer(kind: Kind) -> Tokenizer {
         let texts = ["the cat is on the table", "the cats sat on the mat", "a category of cats: the cat"];
-        let recipe = Recipe { kind, size: 60, ..Recipe::default() };
+        let recipe = Recipe { kind, size: 300, ..Recipe::default() };
         Tokenizer::train(&recipe, texts.map(str::to_owned)).unwrap()
     }
 

@@ -240,7 +240,7 @@ fn labels_and_spans_are_counted() {
     assert!(words.starts_with("accuracy = 83.33 %  (5 of 6)"), "{words}");
     let spans = scored(&folder, "spans tags -i found");
     assert!(spans.starts_with("span F1 = 66.67 %  (2 right of 3 found, 3 in the references)"), "{spans}");
-    assert!(spans.contains("ORG       50.00 %  100.00 %   66.67 %         1"), "{spans}");
+    assert!(spans.contains("ORG     50.00 %  100.00 %   66.67 %         1"), "{spans}");
     let said = refused(run(&mut metric(&folder, "spans tags -i short"), None));
     assert!(said.contains("short, line 1: has 3 labels and its reference 4"), "{said}");
 }
