@@ -59,8 +59,8 @@ pub fn forward(shape: Shape, queries: &[f32], keys: &[f32], vector: &[f32]) -> V
             #[inline(always)]
             || {
                 for (query, scores) in queries.chunks_exact(width).zip(scores.chunks_exact_mut(s)) {
-                    for (key, score) in keys.chunks_exact(width).zip(scores) {
-                        *score = one(query, key, vector);
+                    for (key, to) in keys.chunks_exact(width).zip(scores) {
+                        *to = score(query, key, vector);
                     }
                 }
             },
@@ -69,8 +69,9 @@ pub fn forward(shape: Shape, queries: &[f32], keys: &[f32], vector: &[f32]) -> V
     scores
 }
 
+/// The score of one query and one key, compiled into the vectorised loop of its caller.
 #[inline(always)]
-fn one(query: &[f32], key: &[f32], vector: &[f32]) -> f32 {
+pub(crate) fn score(query: &[f32], key: &[f32], vector: &[f32]) -> f32 {
     let mut sums = [0.0; LANES];
     let (queries, query) = query.as_chunks::<LANES>();
     let (keys, key) = key.as_chunks::<LANES>();
@@ -117,7 +118,7 @@ pub fn backward(shape: Shape, queries: &[f32], keys: &[f32], vector: &[f32], sco
                     for ((query, d_query), scores) in rows.zip(scores.chunks_exact(s)) {
                         let columns = keys.chunks_exact(width).zip(d_keys.chunks_exact_mut(width));
                         for ((key, d_key), &gradient) in columns.zip(scores) {
-                            one_backward(query, key, vector, gradient, d_query, d_key, d_vector);
+                            score_backward(query, key, vector, gradient, d_query, d_key, d_vector);
                         }
                     }
                 },
@@ -129,8 +130,9 @@ pub fn backward(shape: Shape, queries: &[f32], keys: &[f32], vector: &[f32], sco
     found
 }
 
+/// Adds what comes of the gradient of one score to those of its query, its key and the vector.
 #[inline(always)]
-fn one_backward(
+pub(crate) fn score_backward(
     query: &[f32],
     key: &[f32],
     vector: &[f32],

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::look::{Found, FoundRows, LookWeights};
 use super::{Args, Cell, Gradients, Tape, cells};
 use crate::maths::vectorised;
 use crate::packed::Weights;
@@ -24,6 +25,7 @@ pub fn backward(args: &Args<'_>, tape: &Tape, grad_out: &[f32]) -> Gradients {
     let mut d_hidden = zeros(if cell == Cell::Gru { rows * width } else { 0 }); // [B, T, H]
     let mut h0 = vec![0.0; shape.batch * width];
     let mut c0 = vec![0.0; args.c0.len()];
+    let mut found = Found::new(args);
 
     let weights = StepWeights::new(args);
     let count = shape.batch.div_ceil(rayon::current_num_threads()).max(1);
@@ -32,15 +34,16 @@ pub fn backward(args: &Args<'_>, tape: &Tape, grad_out: &[f32]) -> Gradients {
         .zip(split_rows(&mut d_hidden, shape.batch, count))
         .zip(split_rows(&mut h0, shape.batch, count))
         .zip(split_rows(&mut c0, shape.batch, count))
-        .map(|(((d_gates, d_hidden), d_h), d_c)| {
-            let part = Rows { first, count: count.min(shape.batch - first), d_gates, d_hidden, d_h, d_c };
+        .zip(found.split(shape.batch, count))
+        .map(|((((d_gates, d_hidden), d_h), d_c), look)| {
+            let part =
+                Rows { first, count: count.min(shape.batch - first), d_gates, d_hidden, d_h, d_c, look };
             first += count;
             part
         })
         .collect();
     parts.into_par_iter().for_each(|rows| rows.run(args, &weights, tape, grad_out));
 
-    let x = View::new(args.x, rows, shape.input);
     let before = View::new(&tape.before, rows, width);
     let gates = View::new(&d_gates, rows, columns);
     let mut bias = sum_rows(&d_gates, columns);
@@ -60,14 +63,10 @@ pub fn backward(args: &Args<'_>, tape: &Tape, grad_out: &[f32]) -> Gradients {
     } else {
         product(before.transposed(), gates) // [H, G·H]
     };
-    Gradients {
-        x: product(gates, View::new(args.w_x, shape.input, columns).transposed()), // [B·T, I]
-        w_x: product(x.transposed(), gates),                                       // [I, G·H]
-        w_h,
-        bias,
-        h0,
-        c0,
-    }
+    let [x, of_x] = args.inputs();
+    let mut w_x = product(x.transposed(), gates); // [I, G·H]
+    let look = found.finish(args, tape, gates, &mut w_x);
+    Gradients { x: product(gates, of_x.transposed()), w_x, w_h, bias, h0, c0, look }
 }
 
 /// The transpose of `W_h`, in the parts that a step multiplies by: all gates, for the GRU r and z.
@@ -75,18 +74,20 @@ struct StepWeights<'a> {
     gates: Weights<'a>,
     /// GRU: the rows of n.
     hidden: Option<Weights<'a>>,
+    look: Option<LookWeights<'a>>,
 }
 
 impl<'a> StepWeights<'a> {
-    fn new(args: &Args<'a>) -> Self {
+    fn new(args: &'a Args<'a>) -> Self {
         let (width, steps) = (args.shape.width, args.shape.steps);
         let all = View::new(args.w_h, width, args.cell.gates() * width);
         let of = |from: usize, blocks: usize| {
             Weights::new(all.columns(from * width, blocks * width).transposed(), steps)
         };
+        let look = LookWeights::transposed(args);
         match args.cell {
-            Cell::Gru => Self { gates: of(0, 2), hidden: Some(of(2, 1)) },
-            cell => Self { gates: of(0, cell.gates()), hidden: None },
+            Cell::Gru => Self { gates: of(0, 2), hidden: Some(of(2, 1)), look },
+            cell => Self { gates: of(0, cell.gates()), hidden: None, look },
         }
     }
 }
@@ -104,6 +105,7 @@ struct Rows<'a> {
     d_h: &'a mut [f32],
     /// `[count, H]` for the LSTM, else empty: the same of the cell state.
     d_c: &'a mut [f32],
+    look: FoundRows<'a>,
 }
 
 impl Rows<'_> {
@@ -111,7 +113,8 @@ impl Rows<'_> {
         let (steps, width) = (args.shape.steps, args.shape.width);
         let out_rows = args.cell.out_rows(steps);
         for (row, d_c) in self.d_c.chunks_exact_mut(width.max(1)).enumerate() {
-            d_c.copy_from_slice(&grad_out[((self.first + row) * out_rows + steps) * width..][..width]);
+            let at = ((self.first + row) * out_rows + steps) * args.out_width() + args.context();
+            d_c.copy_from_slice(&grad_out[at..][..width]);
         }
         let positions: Vec<usize> = args.positions().collect();
         for (step, &t) in positions.iter().enumerate().rev() {
@@ -122,6 +125,12 @@ impl Rows<'_> {
             );
             if exists {
                 self.products(args, weights, t);
+                if let Some(look) = &weights.look {
+                    let columns = args.cell.gates() * width;
+                    let d_gates = &self.d_gates[t * columns..];
+                    let d_gates = View::strided(d_gates, self.count, columns, steps * columns);
+                    self.look.step(args, look, tape, grad_out, [self.first, t], d_gates, self.d_h);
+                }
             }
         }
     }
@@ -139,13 +148,13 @@ impl Rows<'_> {
     ) -> bool {
         let (steps, width) = (args.shape.steps, args.shape.width);
         let columns = args.cell.gates() * width;
-        let out_rows = args.cell.out_rows(steps);
+        let (out_rows, out_width) = (args.cell.out_rows(steps), args.out_width());
         let mut exists = false;
         for row in 0..self.count {
             let sequence = self.first + row;
             let at = sequence * steps + t;
             let d_h = &mut self.d_h[row * width..][..width];
-            let d_out = &grad_out[(sequence * out_rows + t) * width..][..width];
+            let d_out = &grad_out[(sequence * out_rows + t) * out_width + args.context()..][..width];
             d_h.iter_mut().zip(d_out).for_each(|(d_h, d_out)| *d_h += d_out);
             if args.mask[at] == 0.0 {
                 continue; // the gates keep their zeros

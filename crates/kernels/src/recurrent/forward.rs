@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::look::{LookWeights, Looked, LookedRows};
 use super::{Args, Cell, Tape, cells};
 use crate::maths::vectorised;
 use crate::packed::Weights;
@@ -10,7 +11,8 @@ use crate::product::{View, ViewMut, product, split_rows, zeros};
 use crate::steady::product_steady;
 
 /// Runs the layer. Returns the output, `[B, T, H]` for the plain cell and the GRU, `[B, T + 1, H]` for the
-/// LSTM with the final cell state in row `T`; and the tape for [`super::backward()`].
+/// LSTM with the final cell state in row `T`; and the tape for [`super::backward()`]. With a look a row of the output
+/// holds the context and behind it the state, `C + H`.
 ///
 /// # Panics
 /// If a slice does not have the length that `args.shape` asks for.
@@ -38,10 +40,12 @@ pub fn forward_only(args: &Args<'_>) -> Vec<f32> {
 pub fn forward_prepared(args: &Args<'_>, weights: &PreparedWeights) -> Vec<f32> {
     args.check();
     let (input, columns) = (args.shape.input, args.cell.gates() * args.shape.width);
+    assert!(args.look.is_none(), "recurrent: no weights of a look are ready");
     assert_eq!(weights.input.shape(), (input, columns), "recurrent: the weights are of another layer");
     let steps = StepWeights {
         gates: Weights::Prepared(&weights.gates),
         hidden: weights.hidden.as_ref().map(Weights::Prepared),
+        look: None,
     };
     run(args, weights.input.forward(args.x, None), &steps).0
 }
@@ -85,6 +89,7 @@ fn run(args: &Args<'_>, mut gates: Vec<f32>, weights: &StepWeights<'_>) -> (Vec<
     let mut before = zeros(states);
     let mut inner = zeros(if cell == Cell::Rnn { 0 } else { states });
     let mut out = zeros(args.out_len());
+    let mut looked = Looked::new(args);
 
     let threads = rayon::current_num_threads();
     let count = shape.batch.div_ceil(threads).max(1);
@@ -93,14 +98,16 @@ fn run(args: &Args<'_>, mut gates: Vec<f32>, weights: &StepWeights<'_>) -> (Vec<
         .zip(split_rows(&mut before, shape.batch, count))
         .zip(split_rows(&mut inner, shape.batch, count))
         .zip(split_rows(&mut out, shape.batch, count))
-        .map(|(((gates, before), inner), out)| {
-            let part = Rows { first, count: count.min(shape.batch - first), gates, before, inner, out };
+        .zip(looked.split(shape.batch, count))
+        .map(|((((gates, before), inner), out), looked)| {
+            let part =
+                Rows { first, count: count.min(shape.batch - first), gates, before, inner, out, looked };
             first += count;
             part
         })
         .collect();
     parts.into_par_iter().for_each(|rows| rows.run(args, weights));
-    (out, Tape { gates, before, inner })
+    (out, Tape { gates, before, inner, looked })
 }
 
 /// `W_h`, in the parts that a step multiplies by: all gates, for the GRU r and z.
@@ -108,16 +115,18 @@ struct StepWeights<'a> {
     gates: Weights<'a>,
     /// GRU: the columns of n.
     hidden: Option<Weights<'a>>,
+    look: Option<LookWeights<'a>>,
 }
 
 impl<'a> StepWeights<'a> {
-    fn new(args: &Args<'a>, weights: fn(View<'a>, usize) -> Weights<'a>) -> Self {
+    fn new(args: &'a Args<'a>, weights: fn(View<'a>, usize) -> Weights<'a>) -> Self {
         let (width, steps) = (args.shape.width, args.shape.steps);
         let all = View::new(args.w_h, width, args.cell.gates() * width);
         let of = |from: usize, blocks: usize| weights(all.columns(from * width, blocks * width), steps);
+        let look = LookWeights::new(args, weights);
         match args.cell {
-            Cell::Gru => Self { gates: of(0, 2), hidden: Some(of(2, 1)) },
-            cell => Self { gates: of(0, cell.gates()), hidden: None },
+            Cell::Gru => Self { gates: of(0, 2), hidden: Some(of(2, 1)), look },
+            cell => Self { gates: of(0, cell.gates()), hidden: None, look },
         }
     }
 }
@@ -133,8 +142,9 @@ struct Rows<'a> {
     before: &'a mut [f32],
     /// `[count, T, H]` or empty.
     inner: &'a mut [f32],
-    /// `[count, T, H]`, LSTM `[count, T + 1, H]`.
+    /// `[count, T, C + H]`, LSTM `[count, T + 1, C + H]`.
     out: &'a mut [f32],
+    looked: LookedRows<'a>,
 }
 
 impl Rows<'_> {
@@ -147,7 +157,8 @@ impl Rows<'_> {
                 Some(t) => self.before[(row * steps + t) * width..][..width]
                     .copy_from_slice(&args.h0[state..][..width]),
                 None if args.cell == Cell::Lstm => {
-                    self.out[row * width..][..width].copy_from_slice(&args.c0[state..][..width])
+                    self.out[row * args.out_width() + args.context()..][..width]
+                        .copy_from_slice(&args.c0[state..][..width]);
                 }
                 None => {}
             }
@@ -166,11 +177,15 @@ impl Rows<'_> {
         }
     }
 
-    /// The products of a step with `W_h`, added to those of its input.
+    /// The look of a step, and its products with `W_h`, added to those of its input.
     fn products(&mut self, args: &Args<'_>, weights: &StepWeights<'_>, t: usize) {
         let (count, steps, width) = (self.count, args.shape.steps, args.shape.width);
         let columns = args.cell.gates() * width;
         let before = View::strided(&self.before[t * width..], count, width, steps * width);
+        if let Some(look) = &weights.look {
+            let gates = ViewMut::strided(&mut self.gates[t * columns..], count, columns, steps * columns);
+            self.looked.step(args, look, [self.first, t], before, gates);
+        }
         let recurrent = if weights.hidden.is_some() { 2 * width } else { columns };
         let gates = ViewMut::strided(&mut self.gates[t * columns..], count, recurrent, steps * columns);
         weights.gates.multiply(gates, before, true);
@@ -185,15 +200,16 @@ impl Rows<'_> {
     fn activations(&mut self, args: &Args<'_>, previous: Option<usize>, t: usize, next: Option<usize>) {
         let (steps, width) = (args.shape.steps, args.shape.width);
         let columns = args.cell.gates() * width;
-        let out_rows = args.cell.out_rows(steps);
+        let (out_rows, out_width, context) = (args.cell.out_rows(steps), args.out_width(), args.context());
         for row in 0..self.count {
             let exists = args.mask[(self.first + row) * steps + t] != 0.0;
             let gates = &mut self.gates[(row * steps + t) * columns..][..columns];
             let before = &mut self.before[row * steps * width..][..steps * width];
             let h_before = &before[t * width..][..width];
-            let out = &mut self.out[row * out_rows * width..][..out_rows * width];
-            let (out, c_final) = out.split_at_mut(steps * width);
-            let h = &mut out[t * width..][..width];
+            let out = &mut self.out[row * out_rows * out_width..][..out_rows * out_width];
+            let (out, c_final) = out.split_at_mut(steps * out_width);
+            let (c, h) = out[t * out_width..][..out_width].split_at_mut(context);
+            c.copy_from_slice(self.looked.context(row * steps + t, context));
             match args.cell {
                 Cell::Rnn if exists => cells::rnn(gates, args.bias, h),
                 Cell::Gru if exists => {
@@ -212,7 +228,7 @@ impl Rows<'_> {
                         h.copy_from_slice(h_before);
                     }
                     if next.is_none() {
-                        c_final.copy_from_slice(c);
+                        c_final[context..].copy_from_slice(c);
                     }
                 }
             }

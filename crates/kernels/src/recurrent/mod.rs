@@ -14,10 +14,14 @@
 //!
 //! The product with `W_x` is made once for all steps; then each thread takes some rows of the batch through
 //! all steps, without waiting for another. The weight gradients are one product each after the loop.
+//!
+//! A layer may [`Look`] at a source before every step: `h` asks, and the context that it gets stands behind the
+//! input `x` of that step.
 
 mod backward;
 mod cells;
 mod forward;
+mod look;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
@@ -25,6 +29,7 @@ mod tests;
 
 pub use backward::backward;
 pub use forward::{PreparedWeights, forward, forward_only, forward_prepared};
+pub use look::{Look, LookGradients};
 
 use crate::product::View;
 
@@ -89,7 +94,7 @@ pub struct Args<'a> {
     pub x: &'a [f32],
     /// `[B, T]`: 0 on padding, anything else (1) where the step exists.
     pub mask: &'a [f32],
-    /// `[I, G·H]`: the weights of the input.
+    /// `[I, G·H]`: the weights of the input; with a look `[I + C, G·H]`, those of the context behind them.
     pub w_x: &'a [f32],
     /// `[H, G·H]`: the weights of the state.
     pub w_h: &'a [f32],
@@ -99,18 +104,40 @@ pub struct Args<'a> {
     pub h0: &'a [f32],
     /// `[B, H]`: the cell state before the first step of an LSTM; empty for the others.
     pub c0: &'a [f32],
+    /// What is looked at before every step.
+    pub look: Option<Look<'a>>,
 }
 
 impl Args<'_> {
-    /// The number of values in the output: `B · T · H`, for the LSTM `B · (T + 1) · H`.
+    /// The number of values in the output: `B · T · H`, for the LSTM `B · (T + 1) · H`; with a look, `C + H` for `H`.
     pub fn out_len(&self) -> usize {
-        self.shape.batch * self.cell.out_rows(self.shape.steps) * self.shape.width
+        self.shape.batch * self.cell.out_rows(self.shape.steps) * self.out_width()
+    }
+
+    /// Values of a row of the output: the context, if there is a look, and the state behind it.
+    fn out_width(&self) -> usize {
+        self.context() + self.shape.width
+    }
+
+    /// `C`, or 0 without a look.
+    fn context(&self) -> usize {
+        self.look.map_or(0, |look| look.context)
     }
 
     /// The inputs `[B·T, I]` and their weights `[I, G·H]`.
     fn inputs(&self) -> [View<'_>; 2] {
-        let Shape { batch, steps, input, width } = self.shape;
-        [View::new(self.x, batch * steps, input), View::new(self.w_x, input, self.cell.gates() * width)]
+        let Shape { batch, steps, input, .. } = self.shape;
+        [View::new(self.x, batch * steps, input), self.all_inputs().rows(0, input)]
+    }
+
+    /// The weights of the inputs and of the context: `[I + C, G·H]`.
+    fn all_inputs(&self) -> View<'_> {
+        View::new(self.w_x, self.shape.input + self.context(), self.cell.gates() * self.shape.width)
+    }
+
+    /// The weights of the context: `[C, G·H]`.
+    fn of_context(&self) -> View<'_> {
+        self.all_inputs().rows(self.shape.input, self.context())
     }
 
     /// Panics unless every slice has the length that the shape asks for.
@@ -119,13 +146,15 @@ impl Args<'_> {
         let gates = self.cell.gates() * width;
         assert_eq!(self.x.len(), batch * steps * input, "recurrent: x is not [B, T, I] for {:?}", self.shape);
         assert_eq!(self.mask.len(), batch * steps, "recurrent: mask is not [B, T] for {:?}", self.shape);
-        assert_eq!(self.w_x.len(), input * gates, "recurrent: w_x is not [I, G·H] for {:?}", self.shape);
+        let inputs = input + self.context();
+        assert_eq!(self.w_x.len(), inputs * gates, "recurrent: w_x is not [I + C, G·H] for {:?}", self.shape);
         assert_eq!(self.w_h.len(), width * gates, "recurrent: w_h is not [H, G·H] for {:?}", self.shape);
         let bias = self.cell.bias_blocks() * width;
         assert_eq!(self.bias.len(), bias, "recurrent: bias does not fit {:?} {:?}", self.cell, self.shape);
         assert_eq!(self.h0.len(), batch * width, "recurrent: h0 is not [B, H] for {:?}", self.shape);
         let cell_state = if self.cell == Cell::Lstm { batch * width } else { 0 };
         assert_eq!(self.c0.len(), cell_state, "recurrent: c0 does not fit {:?} {:?}", self.cell, self.shape);
+        self.look.iter().for_each(|look| look.check(batch, width));
     }
 
     /// The positions in the order in which the layer visits them.
@@ -144,6 +173,15 @@ pub struct Tape {
     before: Vec<f32>,
     /// `[B, T, H]`: LSTM: the cell state after each step; GRU: `h W_hn + b_hn`; empty for the plain cell.
     inner: Vec<f32>,
+    /// Empty without a look.
+    looked: look::Looked,
+}
+
+impl Tape {
+    /// α of every step, `[B, T, S]`: what each position counted; zeros on padding, and empty without a look.
+    pub fn weights(&self) -> &[f32] {
+        &self.looked.weights
+    }
 }
 
 /// The gradients of all that [`Args`] holds, in the same shapes.
@@ -151,7 +189,7 @@ pub struct Tape {
 pub struct Gradients {
     /// `[B, T, I]`.
     pub x: Vec<f32>,
-    /// `[I, G·H]`.
+    /// `[I + C, G·H]`.
     pub w_x: Vec<f32>,
     /// `[H, G·H]`.
     pub w_h: Vec<f32>,
@@ -161,4 +199,6 @@ pub struct Gradients {
     pub h0: Vec<f32>,
     /// `[B, H]` for the LSTM, else empty.
     pub c0: Vec<f32>,
+    /// Of what was looked at; empty without a look.
+    pub look: LookGradients,
 }

@@ -9,8 +9,19 @@ pub(super) struct Reference {
     pub(super) shape: Shape,
     pub(super) reverse: bool,
     pub(super) mask: Vec<f64>,
-    /// x, w_x, w_h, bias, h0, c0: the arguments that have gradients.
-    pub(super) values: [Vec<f64>; 6],
+    /// x, w_x, w_h, bias, h0, c0, and of a look keys, states, w_q, vector: the arguments that have gradients.
+    pub(super) values: [Vec<f64>; 10],
+    pub(super) look: Option<Sizes>,
+    /// Of the source.
+    pub(super) exists: Vec<f64>,
+}
+
+/// The sizes of a look.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub(super) positions: usize,
+    pub(super) width: usize,
+    pub(super) context: usize,
 }
 
 fn sigmoid(x: f64) -> f64 {
@@ -21,33 +32,53 @@ impl Reference {
     pub(super) fn forward(&self) -> Vec<f64> {
         let Shape { batch, steps, width, .. } = self.shape;
         let rows = self.cell.out_rows(steps);
-        let [.., h0, c0] = &self.values;
-        let mut out = vec![0.0; batch * rows * width];
+        let [_, _, _, _, h0, c0, ..] = &self.values;
+        let context = self.look.map_or(0, |look| look.context);
+        let mut out = vec![0.0; batch * rows * (context + width)];
         for b in 0..batch {
             let mut h = h0[b * width..][..width].to_vec();
             let mut c = c0.get(b * width..(b + 1) * width).unwrap_or(&[]).to_vec();
             for step in 0..steps {
                 let t = if self.reverse { steps - 1 - step } else { step };
                 let m = self.mask[b * steps + t];
-                let (h_new, c_new) = self.step(b * steps + t, &h, &c);
+                let seen: Vec<f64> = self.context(b, &h).into_iter().map(|value| m * value).collect();
+                let (h_new, c_new) = self.step(b * steps + t, &seen, &h, &c);
                 h = h.iter().zip(h_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
                 c = c.iter().zip(c_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
-                out[(b * rows + t) * width..][..width].copy_from_slice(&h);
+                let row = &mut out[(b * rows + t) * (context + width)..][..context + width];
+                row[..context].copy_from_slice(&seen);
+                row[context..].copy_from_slice(&h);
             }
             if self.cell == Cell::Lstm {
-                out[(b * rows + steps) * width..][..width].copy_from_slice(&c);
+                out[(b * rows + steps) * (context + width) + context..][..width].copy_from_slice(&c);
             }
         }
         out
     }
 
-    /// The states after the step whose input is row `at` of x.
-    fn step(&self, at: usize, h: &[f64], c: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// What the state `h` of sentence `b` gets from its look; nothing without one.
+    fn context(&self, b: usize, h: &[f64]) -> Vec<f64> {
+        let Some(Sizes { positions, width, context }) = self.look else { return Vec::new() };
+        let [.., keys, states, w_q, vector] = &self.values;
+        let query = |a: usize| h.iter().enumerate().map(|(j, h)| h * w_q[j * width + a]).sum::<f64>();
+        let score = |s: usize| -> f64 {
+            (0..width).map(|a| vector[a] * (query(a) + keys[(b * positions + s) * width + a]).tanh()).sum()
+        };
+        let shares: Vec<f64> =
+            (0..positions).map(|s| self.exists[b * positions + s] * score(s).exp()).collect();
+        let sum = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let of = |j: usize, s: usize| shares[s] / sum * states[(b * positions + s) * context + j];
+        (0..context).map(|j| (0..positions).map(|s| of(j, s)).sum()).collect()
+    }
+
+    /// The states after the step whose input is row `at` of x, and what was seen.
+    fn step(&self, at: usize, seen: &[f64], h: &[f64], c: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let Shape { input, width, .. } = self.shape;
         let [x, w_x, w_h, bias, ..] = &self.values;
         let columns = self.cell.gates() * width;
         let from_input = |gate: usize, j: usize| -> f64 {
-            (0..input).map(|i| x[at * input + i] * w_x[i * columns + gate * width + j]).sum()
+            let inputs = x[at * input..][..input].iter().chain(seen);
+            inputs.enumerate().map(|(i, value)| value * w_x[i * columns + gate * width + j]).sum()
         };
         let from_state = |gate: usize, j: usize| -> f64 {
             (0..width).map(|i| h[i] * w_h[i * columns + gate * width + j]).sum()

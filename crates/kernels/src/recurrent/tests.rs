@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::reference::Reference;
+use super::reference::{Reference, Sizes};
 use super::{
-    Args, Cell, Gradients, PreparedWeights, Shape, backward, forward, forward_only, forward_prepared,
+    Args, Cell, Gradients, Look, LookGradients, PreparedWeights, Shape, backward, forward, forward_only,
+    forward_prepared,
 };
 use crate::prepared::Prepared;
 
@@ -25,34 +26,67 @@ struct Case {
     shape: Shape,
     reverse: bool,
     mask: Vec<f32>,
-    /// x, w_x, w_h, bias, h0, c0.
-    values: [Vec<f32>; 6],
+    /// x, w_x, w_h, bias, h0, c0; keys, states, w_q and vector of a look, else empty.
+    values: [Vec<f32>; 10],
+    look: Option<Sizes>,
+    /// Of the source.
+    exists: Vec<f32>,
 }
 
 impl Case {
     fn new(cell: Cell, shape: Shape, reverse: bool, lengths: &[usize], seed: u64) -> Self {
+        Self::looking(cell, shape, reverse, lengths, None, seed)
+    }
+
+    /// With a look at sources of different lengths, one of them empty.
+    fn looking(
+        cell: Cell,
+        shape: Shape,
+        reverse: bool,
+        lengths: &[usize],
+        look: Option<Sizes>,
+        seed: u64,
+    ) -> Self {
         let Shape { batch, steps, input, width } = shape;
+        let Sizes { positions, width: of_key, context } =
+            look.unwrap_or(Sizes { positions: 0, width: 0, context: 0 });
         let columns = cell.gates() * width;
         let mask = lengths.iter().flat_map(|&n| (0..steps).map(move |t| f32::from(t < n))).collect();
         let states = batch * width;
         let cell_states = if cell == Cell::Lstm { states } else { 0 };
         let lengths = [
             batch * steps * input,
-            input * columns,
+            (input + context) * columns,
             width * columns,
             cell.bias_blocks() * width,
             states,
             cell_states,
+            batch * positions * of_key,
+            batch * positions * context,
+            width * of_key,
+            of_key,
         ];
         let mut values = std::array::from_fn(|index| noise(lengths[index], seed + index as u64));
         values[2].iter_mut().for_each(|w| *w /= (width as f32).sqrt());
-        Self { cell, shape, reverse, mask, values }
+        let length = |b: usize| if b == 1 { 0 } else { positions.saturating_sub(b % 3).max(1) };
+        let exists = (0..batch).flat_map(|b| (0..positions).map(move |s| f32::from(s < length(b)))).collect();
+        Self { cell, shape, reverse, mask, values, look, exists }
     }
 
     fn args(&self) -> Args<'_> {
-        let [x, w_x, w_h, bias, h0, c0] = &self.values;
-        let Self { cell, shape, reverse, mask, .. } = self;
-        Args { cell: *cell, shape: *shape, reverse: *reverse, mask, x, w_x, w_h, bias, h0, c0 }
+        let [x, w_x, w_h, bias, h0, c0, keys, states, w_q, vector] = &self.values;
+        let Self { cell, shape, reverse, mask, exists, .. } = self;
+        let look = self.look.map(|Sizes { positions, width, context }| Look {
+            positions,
+            width,
+            context,
+            keys,
+            states,
+            mask: exists,
+            w_q,
+            vector,
+        });
+        Args { cell: *cell, shape: *shape, reverse: *reverse, mask, x, w_x, w_h, bias, h0, c0, look }
     }
 
     fn reference(&self) -> Reference {
@@ -63,6 +97,8 @@ impl Case {
             reverse: self.reverse,
             mask: double(&self.mask),
             values: self.values.each_ref().map(double),
+            look: self.look,
+            exists: double(&self.exists),
         }
     }
 }
@@ -76,6 +112,15 @@ fn case() -> impl Strategy<Value = Case> {
                 .prop_map(move |lengths| Case::new(cell, shape, reverse, &lengths, seed))
         },
     )
+}
+
+fn looking_case() -> impl Strategy<Value = Case> {
+    (case(), 1..6usize, 1..20usize, 1..20usize).prop_map(|(case, positions, width, context)| {
+        let Case { cell, shape, reverse, .. } = case;
+        let exists = |steps: &[f32]| steps.iter().filter(|m| **m != 0.0).count();
+        let lengths: Vec<usize> = case.mask.chunks(shape.steps).map(exists).collect();
+        Case::looking(cell, shape, reverse, &lengths, Some(Sizes { positions, width, context }), 3)
+    })
 }
 
 fn dot(a: &[f32], b: &[f64]) -> f64 {
@@ -93,9 +138,10 @@ fn slope(reference: &Reference, grad_out: &[f32], argument: usize, direction: &[
     (loss(STEP) - loss(-STEP)) / (2.0 * STEP)
 }
 
-fn parts(gradients: &Gradients) -> [&[f32]; 6] {
-    let Gradients { x, w_x, w_h, bias, h0, c0 } = gradients;
-    [x, w_x, w_h, bias, h0, c0].map(Vec::as_slice)
+fn parts(gradients: &Gradients) -> [&[f32]; 10] {
+    let Gradients { x, w_x, w_h, bias, h0, c0, look } = gradients;
+    let LookGradients { keys, states, w_q, vector } = look;
+    [x, w_x, w_h, bias, h0, c0, keys, states, w_q, vector].map(Vec::as_slice)
 }
 
 fn check_gradients(case: &Case) {
@@ -156,6 +202,30 @@ proptest! {
     }
 
     #[test]
+    fn a_look_agrees_with_the_reference(case in looking_case()) {
+        let (out, tape) = forward(&case.args());
+        let expected = case.reference().forward();
+        prop_assert_eq!(out.len(), expected.len());
+        for ((got, only), expected) in out.iter().zip(forward_only(&case.args())).zip(expected) {
+            prop_assert!((f64::from(*got) - expected).abs() < 2e-5, "{} {}", got, expected);
+            prop_assert!((f64::from(only) - expected).abs() < 2e-5, "{} {}", only, expected);
+        }
+        let (Shape { batch, steps, .. }, Some(Sizes { positions, .. })) = (case.shape, case.look) else { panic!() };
+        for (at, shares) in tape.weights().chunks_exact(positions).enumerate() {
+            let there = case.mask[at] * case.exists[at / steps * positions];
+            prop_assert!((shares.iter().sum::<f32>() - there).abs() < 1e-5);
+            let mask = &case.exists[at / steps * positions..][..positions];
+            prop_assert!(shares.iter().zip(mask).all(|(share, exists)| *exists != 0.0 || *share == 0.0));
+        }
+        prop_assert_eq!(tape.weights().len(), batch * steps * positions);
+    }
+
+    #[test]
+    fn gradients_of_a_look_agree_with_differences(case in looking_case()) {
+        check_gradients(&case);
+    }
+
+    #[test]
     fn a_row_does_not_see_the_others(case in case()) {
         let out = forward_only(&case.args());
         let mut other = case.clone();
@@ -189,7 +259,8 @@ fn wide_layers_agree_with_the_reference() {
         for (batch, threads) in [(3, 5), (37, 1), (37, 3)] {
             let shape = Shape { batch, steps: 5, input: 33, width: 70 };
             let lengths: Vec<usize> = (0..batch).map(|b| b % 6).collect();
-            let case = Case::new(cell, shape, batch == 3, &lengths, 5);
+            let look = (batch == 37).then_some(Sizes { positions: 9, width: 40, context: 35 });
+            let case = Case::looking(cell, shape, batch == 3, &lengths, look, 5);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             let out = pool.install(|| forward_only(&case.args()));
             let error = out.iter().zip(case.reference().forward()).map(|(&a, b)| (f64::from(a) - b).abs());

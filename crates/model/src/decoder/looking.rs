@@ -5,6 +5,7 @@ use crate::memory::{Memory, row_ids};
 use burn::module::Module;
 use burn::tensor::Tensor;
 use gatto_nn::attention::{Attention, Choosing, Looked, Source};
+use gatto_nn::recurrent::LayerLook;
 use gatto_nn::{Initial, Linear, Precision, tanh};
 
 /// An attention, and where what it sees meets the decoder's state.
@@ -117,11 +118,20 @@ impl Looking {
         self.look.look(query, &state.source, state.covered.as_ref(), state.step, choosing)
     }
 
+    /// What a recurrent layer needs to do all of its looks by itself, where it can.
+    pub(super) fn of_layer(&self, state: &LookingState) -> Option<LayerLook> {
+        self.look.of_layer(&state.source).filter(|_| self.asks_before() && !self.feed)
+    }
+
     /// tanh(W_c [c; s] + b_c): `context` [B, T, states], `state` [B, T, H] → [B, T, H].
     pub(super) fn meet(&self, context: Tensor<3>, state: Tensor<3>) -> Tensor<3> {
-        let [batch, time, width] = state.dims();
-        let both = Tensor::cat(vec![context, state], 2).flatten::<2>(0, 1); // [B·T, states + H]
-        tanh(self.meeting.forward(both)).reshape([batch, time, width])
+        self.met(Tensor::cat(vec![context, state], 2))
+    }
+
+    /// [`Looking::meet`] of contexts and states that stand side by side: [B, T, states + H] → [B, T, H].
+    pub(super) fn met(&self, both: Tensor<3>) -> Tensor<3> {
+        let ([batch, time, _], width) = (both.dims(), self.meeting.bias.dims()[0]);
+        tanh(self.meeting.forward(both.flatten::<2>(0, 1))).reshape([batch, time, width])
     }
 
     /// [`Looking::meet`] of every state [B, T, H] with every position alone: [B, T, S, H].

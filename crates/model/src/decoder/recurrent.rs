@@ -12,7 +12,7 @@ use crate::output::Output;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_nn::attention::Choosing;
-use gatto_nn::recurrent::{CellState, Network, NetworkOutput, Reading};
+use gatto_nn::recurrent::{CellState, LayerLook, Network, NetworkOutput, Reading};
 use gatto_nn::{Embedding, Noise, dropout};
 
 /// Token vectors, recurrent layers, and the output layer.
@@ -85,9 +85,12 @@ impl RecurrentDecoder {
         let (written, layers, looking) = match (&self.attention, looking) {
             (Some(attention), Some(before)) => {
                 let choosing = choosing.unwrap_or(attention.at_prediction);
-                let (written, layers, after) = match attention.carried {
-                    true => self.one_by_one(attention, steps, layers, before, choosing, noise),
-                    false => self.all_at_once(attention, steps, layers, before, choosing, noise),
+                let in_one = if steps.input.is_autodiff() { attention.of_layer(&before) } else { None };
+                let done = in_one.and_then(|look| self.looking(attention, &steps, &layers, &before, look));
+                let (written, layers, after) = match (done, attention.carried) {
+                    (Some(done), _) => done,
+                    (_, true) => self.one_by_one(attention, steps, layers, before, choosing, noise),
+                    (_, false) => self.all_at_once(attention, steps, layers, before, choosing, noise),
                 };
                 (written, layers, Some(after))
             }
@@ -126,6 +129,23 @@ impl RecurrentDecoder {
         let features = attention.meet(looked.context, read.states); // [B, T, H]
         let alignment = Some(Alignment { weights: looked.weights, choice: looked.choice });
         (Written::new(features, alignment, candidates), read.last, before.later(time))
+    }
+
+    /// One layer that learns and looks before every step does so by itself, over all steps at once.
+    fn looking(
+        &self,
+        attention: &Looking,
+        steps: &Steps,
+        layers: &[CellState],
+        before: &LookingState,
+        look: LayerLook,
+    ) -> Option<(Written, Vec<CellState>, LookingState)> {
+        let (input, mask) = (steps.input.clone(), steps.mask.clone());
+        let time = input.dims()[1];
+        let read = self.network.forward_looking(input, mask, layers, look)?;
+        let alignment = Some(Alignment { weights: read.weights, choice: None });
+        let written = Written::new(attention.met(read.seen), alignment, None);
+        Some((written, vec![read.last], before.clone().later(time)))
     }
 
     /// Each step reads what the one before it has looked at, or looks before it reads.

@@ -89,3 +89,17 @@ fn a_memory_can_be_reordered_before_the_first_step() {
         }
     }
 }
+
+#[test]
+fn a_model_that_learns_computes_what_it_will_predict() {
+    for variant in writers() {
+        let predicting = Whole::of(&variant, &variant.model(&Device::flex()));
+        let learning = Whole::of(&variant, &variant.model(&Device::flex().autodiff()));
+        for (row, (found, expected)) in learning.scores.iter().zip(&predicting.scores).enumerate() {
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(expected) {
+                assert_close(&format!("{}, row {row}", variant.name), found, expected, TOLERANCE);
+            }
+        }
+    }
+}

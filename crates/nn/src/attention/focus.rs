@@ -101,6 +101,11 @@ impl Focus {
         matches!(self.kind, FocusKind::Soft | FocusKind::Local { aligned: Aligned::Predicted, .. })
     }
 
+    /// Whether every position is looked at by its weight.
+    pub(super) fn is_soft(&self) -> bool {
+        self.kind == FocusKind::Soft
+    }
+
     /// From scores [B, T, S] to weights [B, T, S]. The first of the queries [B, T, Q] is that of
     /// step `first`.
     pub(super) fn weigh(

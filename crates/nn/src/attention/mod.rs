@@ -20,6 +20,7 @@ pub use products::{additive, additive_plain, batched, batched_plain};
 pub use scaled::{Comparison, Sight, attend, attend_plain};
 pub use score::{Score, ScoreKind, ScoreSizes};
 
+use crate::recurrent::LayerLook;
 use crate::sharing::{Fan, row_ids};
 use crate::{Initial, Precision};
 use burn::module::{Module, Param};
@@ -118,6 +119,15 @@ impl Attention {
         // A query that knows its step, or what was looked at before it, cannot stand beside those of other rows.
         let shareable = self.coverage.is_none() && self.focus.is_timeless();
         Source { keys: self.score.keys(&states), states, mask, identities, shareable, fan: Fan::ONE }
+    }
+
+    /// What a recurrent layer needs to look by itself before every step: that of a soft focus with an additive score,
+    /// and nothing remembered of earlier looks.
+    pub fn of_layer(&self, source: &Source) -> Option<LayerLook> {
+        let plain = self.coverage.is_none() && self.focus.is_soft() && source.fan == Fan::ONE;
+        let (query, vector) = self.score.additive().filter(|_| plain)?;
+        let (keys, states, mask) = (source.keys.clone()?, source.states.clone(), source.mask.clone());
+        Some(LayerLook { keys, states, mask, query, vector })
     }
 
     /// Looks at the source for every query [B, T, Q], the first of them at step `first`. `covered`

@@ -140,6 +140,12 @@ impl Score {
         (self.ready_query, self.ready_key) = (ready(&self.query), ready(&self.key));
     }
 
+    /// W_q and v of the additive score.
+    pub fn additive(&self) -> Option<(Tensor<2>, Tensor<1>)> {
+        let (query, vector) = self.query.as_ref().zip(self.vector.as_ref())?;
+        (self.kind == ScoreKind::Additive).then(|| (query.val(), vector.val()))
+    }
+
     /// Width of a key; where there are no keys, of a query.
     pub fn key_width(kind: ScoreKind, sizes: ScoreSizes) -> usize {
         if kind.has_width() { sizes.width } else { sizes.query }

@@ -20,20 +20,21 @@ struct Kept {
 
 impl Kept {
     fn arguments(&self) -> kernel::Args<'_> {
-        arguments(self.cell, self.shape, self.reverse, &self.mask, &self.inputs)
+        arguments(self.cell, self.shape, self.reverse, &self.mask, self.inputs.each_ref())
     }
 }
 
-fn arguments<'a>(
+/// The arguments of the kernel, from x, W_x, W_h, b, h₀ and c₀.
+pub(super) fn arguments<'a>(
     cell: Cell,
     shape: kernel::Shape,
     reverse: bool,
     mask: &'a Values,
-    inputs: &'a [Values; 6],
+    inputs: [&'a Values; 6],
 ) -> kernel::Args<'a> {
-    let [x, w_x, w_h, bias, h0, c0] = inputs.each_ref().map(Values::slice);
+    let [x, w_x, w_h, bias, h0, c0] = inputs.map(Values::slice);
     let c0 = if cell == Cell::Lstm { c0 } else { &[] };
-    kernel::Args { cell, shape, reverse, x, mask: mask.slice(), w_x, w_h, bias, h0, c0 }
+    kernel::Args { cell, shape, reverse, x, mask: mask.slice(), w_x, w_h, bias, h0, c0, look: None }
 }
 
 impl Gradient<6> for Kept {
@@ -68,7 +69,7 @@ pub(super) fn layer(kind: Cell, input: &LayerInput, weights: &LayerWeights) -> O
         Operand::of(input.first.cell.as_ref().unwrap_or(&input.first.hidden))?,
     ];
     let inputs = operands.each_ref().map(|operand| operand.values.clone());
-    let arguments = arguments(kind, shape, input.reverse, &mask, &inputs);
+    let arguments = arguments(kind, shape, input.reverse, &mask, inputs.each_ref());
     let shape_out = [batch, kind.out_rows(steps), width];
     let out = if operands.iter().any(Operand::is_tracked) {
         let (out, tape) = kernel::forward(&arguments);
@@ -87,7 +88,7 @@ pub(super) fn layer(kind: Cell, input: &LayerInput, weights: &LayerWeights) -> O
 }
 
 /// The states and the last state out of the kernel's output [B, T (+ 1), H].
-fn read(kind: Cell, out: Tensor<3>, steps: usize, reverse: bool) -> LayerOutput {
+pub(super) fn read(kind: Cell, out: Tensor<3>, steps: usize, reverse: bool) -> LayerOutput {
     let [batch, _, width] = out.dims();
     let row = |at: usize| out.clone().narrow(1, at, 1).reshape([batch, width]); // [B, H]
     let hidden = row(if reverse { 0 } else { steps - 1 });

@@ -61,25 +61,37 @@ pub fn layer(kind: Cell, input: LayerInput, weights: LayerWeights) -> LayerOutpu
 /// The layer in plain tensor operations: the reference for the fused form, and what runs on other devices.
 pub fn layer_plain(kind: Cell, input: LayerInput, weights: LayerWeights) -> LayerOutput {
     let LayerInput { x, mask, first, reverse } = input;
-    let [batch, time, features] = x.dims();
-    let gates = weights.input.dims()[1];
-    let width = gates / kind.gates();
-    let projected = x.reshape([batch * time, features]).matmul(weights.input)
-        + weights.bias.clone().narrow(0, 0, gates).unsqueeze(); // [B·T, G·H]
-    let projected = projected.reshape([batch, time, gates]); // [B, T, G·H]
-    let candidate_bias = (kind.bias_blocks() > kind.gates()).then(|| weights.bias.narrow(0, gates, width)); // [H]
-
+    let time = x.dims()[1];
     let mut states = vec![None; time];
     let mut state = first;
-    let order: Box<dyn Iterator<Item = usize>> =
-        if reverse { Box::new((0..time).rev()) } else { Box::new(0..time) };
-    for t in order {
-        let now = projected.clone().narrow(1, t, 1).reshape([batch, gates]); // [B, G·H]
-        let next = step(kind, now, &state, weights.recurrent.clone(), candidate_bias.clone());
-        let exists = mask.clone().narrow(1, t, 1); // [B, 1]
-        state = next.zip(&state, |new, old| old.clone() + (new - old) * exists.clone());
+    for t in running(time, reverse) {
+        let now = x.clone().narrow(1, t, 1).squeeze_dim::<2>(1); // [B, I]
+        state = plain_step(kind, now, mask.clone().narrow(1, t, 1), &state, &weights);
         states[t] = Some(state.hidden.clone().unsqueeze_dim::<3>(1)); // [B, 1, H]
     }
     let states = Tensor::cat(states.into_iter().flatten().collect(), 1); // [B, T, H]
     LayerOutput { states, last: state }
+}
+
+/// The steps in running order.
+pub(super) fn running(time: usize, reverse: bool) -> impl Iterator<Item = usize> {
+    (0..time).map(move |step| if reverse { time - 1 - step } else { step })
+}
+
+/// One step of a layer: x [B, I], of rows that `exists` [B, 1].
+pub(super) fn plain_step(
+    kind: Cell,
+    x: Tensor<2>,
+    exists: Tensor<2>,
+    state: &CellState,
+    weights: &LayerWeights,
+) -> CellState {
+    let gates = weights.input.dims()[1];
+    let width = gates / kind.gates();
+    let bias = weights.bias.clone().narrow(0, 0, gates).unsqueeze();
+    let projected = x.matmul(weights.input.clone()) + bias; // [B, G·H]
+    let candidate_bias =
+        (kind.bias_blocks() > kind.gates()).then(|| weights.bias.clone().narrow(0, gates, width)); // [H]
+    let next = step(kind, projected, state, weights.recurrent.clone(), candidate_bias);
+    next.zip(state, |new, old| old.clone() + (new - old) * exists.clone())
 }

@@ -1,6 +1,6 @@
 //! A stack of recurrent layers, in one or both directions, with dropout between them.
 
-use super::{Cell, CellState, LayerInput, LayerWeights, layer};
+use super::{Cell, CellState, LayerInput, LayerLook, LayerWeights, LookingOutput, layer, looking_layer};
 use crate::prepared::ReadyLayer;
 use crate::{Initial, Noise, Precision, dropout};
 use burn::module::{Module, Param};
@@ -173,6 +173,23 @@ impl Network {
             levels.push(states.clone());
         }
         NetworkOutput { states, last, levels }
+    }
+
+    /// Reads `x` [B, T, I] forward as one layer that looks before every step; none where there are more layers.
+    pub fn forward_looking(
+        &self,
+        x: Tensor<3>,
+        mask: Tensor<2>,
+        first: &[CellState],
+        look: LayerLook,
+    ) -> Option<LookingOutput> {
+        match (&self.layers[..], first) {
+            ([Level { forward, backward: None }], [first]) => {
+                let input = LayerInput { x, mask, first: first.clone(), reverse: false };
+                Some(looking_layer(self.cell, input, look, forward.weights()))
+            }
+            _ => None,
+        }
     }
 
     /// The states of all layers before anything was read.

@@ -1,0 +1,378 @@
+//! The look of a layer at a source before every step (Bahdanau et al., 2015).
+//!
+//! Letters besides those of the layer: `S` positions of the source, `A` width of a key, `C` width of a state of
+//! the source. The state `h` before a step asks `q = h W_q`, and gets
+//!
+//! `e_s = vᵀ tanh(q + k_s)`, `α = softmax(e)` over the positions that exist, `c = Σ_s α_s h_s`.
+
+use rayon::prelude::*;
+
+use super::{Args, Tape};
+use crate::additive;
+use crate::maths::{exp, vectorised};
+use crate::packed::Weights;
+use crate::product::{View, ViewMut, multiply, product, split_rows, zeros};
+
+/// What is looked at, and how it is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// `S`: positions of the longest source.
+    pub positions: usize,
+    /// `A`: width of a key and of a query.
+    pub width: usize,
+    /// `C`: width of a state of the source, and so of a context.
+    pub context: usize,
+    /// `[B, S, A]`: the keys.
+    pub keys: &'a [f32],
+    /// `[B, S, C]`: the states of the source.
+    pub states: &'a [f32],
+    /// `[B, S]`: 0 where a position does not exist.
+    pub mask: &'a [f32],
+    /// `[H, A]`: what makes a query of a state.
+    pub w_q: &'a [f32],
+    /// `[A]`: v.
+    pub vector: &'a [f32],
+}
+
+/// The gradients of what [`Look`] holds, in the same shapes.
+#[derive(Clone, Debug, Default)]
+pub struct LookGradients {
+    /// `[B, S, A]`.
+    pub keys: Vec<f32>,
+    /// `[B, S, C]`.
+    pub states: Vec<f32>,
+    /// `[H, A]`.
+    pub w_q: Vec<f32>,
+    /// `[A]`.
+    pub vector: Vec<f32>,
+}
+
+impl<'a> Look<'a> {
+    /// Panics unless every slice has the length that the sizes ask for.
+    pub(super) fn check(&self, batch: usize, width: usize) {
+        let (positions, states) = (self.positions, self.context);
+        assert_eq!(self.keys.len(), batch * positions * self.width, "recurrent: keys are not [B, S, A]");
+        assert_eq!(self.states.len(), batch * positions * states, "recurrent: states are not [B, S, C]");
+        assert_eq!(self.mask.len(), batch * positions, "recurrent: the source's mask is not [B, S]");
+        assert_eq!(self.w_q.len(), width * self.width, "recurrent: w_q is not [H, A]");
+        assert_eq!(self.vector.len(), self.width, "recurrent: the vector is not [A]");
+    }
+
+    /// W_q as a matrix.
+    fn of_query(&self, width: usize) -> View<'a> {
+        View::new(self.w_q, width, self.width)
+    }
+
+    /// Keys `[S, A]`, states `[S, C]` and mask `[S]` of a sentence.
+    fn sentence(&self, row: usize) -> [&'a [f32]; 3] {
+        let of = |all: &'a [f32], width: usize| {
+            let each = self.positions * width;
+            &all[row * each..][..each]
+        };
+        [of(self.keys, self.width), of(self.states, self.context), of(self.mask, 1)]
+    }
+}
+
+/// What the forward pass keeps of its looks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Looked {
+    /// `[B, T, A]`.
+    queries: Vec<f32>,
+    /// `[B, T, S]`: α; zeros on padding.
+    pub(super) weights: Vec<f32>,
+    /// `[B, T, C]`; zeros on padding.
+    contexts: Vec<f32>,
+}
+
+impl Looked {
+    pub(super) fn new(args: &Args<'_>) -> Self {
+        let steps = args.shape.batch * args.shape.steps;
+        let Some(look) = args.look else { return Self::default() };
+        Self {
+            queries: zeros(steps * look.width),
+            weights: zeros(steps * look.positions),
+            contexts: zeros(steps * look.context),
+        }
+    }
+
+    /// The parts of `count` sentences each.
+    pub(super) fn split(&mut self, batch: usize, count: usize) -> impl Iterator<Item = LookedRows<'_>> {
+        split_rows(&mut self.queries, batch, count)
+            .zip(split_rows(&mut self.weights, batch, count))
+            .zip(split_rows(&mut self.contexts, batch, count))
+            .map(|((queries, weights), contexts)| LookedRows { queries, weights, contexts })
+    }
+}
+
+/// W_q and the weights of the context, which every step multiplies by.
+pub(super) struct LookWeights<'a> {
+    query: Weights<'a>,
+    context: Weights<'a>,
+}
+
+impl<'a> LookWeights<'a> {
+    pub(super) fn new(args: &'a Args<'a>, weights: fn(View<'a>, usize) -> Weights<'a>) -> Option<Self> {
+        let steps = args.shape.steps;
+        args.look.map(|look| Self {
+            query: weights(look.of_query(args.shape.width), steps),
+            context: weights(args.of_context(), steps),
+        })
+    }
+
+    /// The transposes, for the way back.
+    pub(super) fn transposed(args: &'a Args<'a>) -> Option<Self> {
+        let steps = args.shape.steps;
+        args.look.map(|look| Self {
+            query: Weights::new(look.of_query(args.shape.width).transposed(), steps),
+            context: Weights::new(args.of_context().transposed(), steps),
+        })
+    }
+}
+
+/// What some sentences keep of their looks: a part of [`Looked`].
+pub(super) struct LookedRows<'a> {
+    queries: &'a mut [f32],
+    weights: &'a mut [f32],
+    contexts: &'a mut [f32],
+}
+
+impl LookedRows<'_> {
+    /// Looks at step `t` for the sentences from `first` on, whose states `before` `[count, H]` ask: adds what comes
+    /// of the contexts to the sums `gates` `[count, G·H]`.
+    pub(super) fn step(
+        &mut self,
+        args: &Args<'_>,
+        weights: &LookWeights<'_>,
+        [first, t]: [usize; 2],
+        before: View<'_>,
+        gates: ViewMut<'_>,
+    ) {
+        let (Some(look), steps, (count, _)) = (args.look, args.shape.steps, before.shape()) else { return };
+        let queries = &mut self.queries[t * look.width..];
+        weights.query.multiply(
+            ViewMut::strided(queries, count, look.width, steps * look.width),
+            before,
+            false,
+        );
+        vectorised(
+            #[inline(always)]
+            || {
+                for row in (0..count).filter(|row| args.mask[(first + row) * steps + t] != 0.0) {
+                    let at = row * steps + t;
+                    let query = &self.queries[at * look.width..][..look.width];
+                    let shares = &mut self.weights[at * look.positions..][..look.positions];
+                    let context = &mut self.contexts[at * look.context..][..look.context];
+                    one(&look, first + row, query, shares, context);
+                }
+            },
+        );
+        let contexts = &self.contexts[t * look.context..];
+        let contexts = View::strided(contexts, count, look.context, steps * look.context);
+        weights.context.multiply(gates, contexts, true);
+    }
+
+    /// The context `[C]` of step `at`, counted over all sentences of this part.
+    pub(super) fn context(&self, at: usize, width: usize) -> &[f32] {
+        &self.contexts[at * width..][..width]
+    }
+}
+
+/// The look of one query: its shares `[S]` and its context `[C]`.
+#[inline(always)]
+fn one(look: &Look<'_>, sentence: usize, query: &[f32], shares: &mut [f32], context: &mut [f32]) {
+    let [keys, states, mask] = look.sentence(sentence);
+    let mut largest = f32::NEG_INFINITY;
+    for (s, share) in shares.iter_mut().enumerate().filter(|(s, _)| mask[*s] != 0.0) {
+        *share = additive::score(query, &keys[s * look.width..][..look.width], look.vector);
+        largest = largest.max(*share);
+    }
+    let mut sum = 0.0;
+    for (share, exists) in shares.iter_mut().zip(mask) {
+        *share = if *exists != 0.0 { exp(*share - largest) } else { 0.0 };
+        sum += *share;
+    }
+    // A source without any position gives a context of zeros.
+    let scale = if sum > 0.0 { 1.0 / sum } else { 0.0 };
+    for (s, share) in shares.iter_mut().enumerate() {
+        *share *= scale;
+        if *share != 0.0 {
+            add(context, *share, &states[s * look.context..][..look.context]);
+        }
+    }
+}
+
+/// `to += scale · from`.
+#[inline(always)]
+fn add(to: &mut [f32], scale: f32, from: &[f32]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to += scale * from);
+}
+
+/// The gradients that the way back through the steps finds, before the products over all of them.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// `[B, T, A]`: of the queries.
+    queries: Vec<f32>,
+    /// `[B, T, C]`: of the contexts.
+    contexts: Vec<f32>,
+    /// `[B, S, A]`.
+    keys: Vec<f32>,
+    /// `[B, A]`: each sentence's share of the vector's, so that their sum does not depend on the threads.
+    vectors: Vec<f32>,
+}
+
+impl Found {
+    pub(super) fn new(args: &Args<'_>) -> Self {
+        let steps = args.shape.batch * args.shape.steps;
+        let Some(look) = args.look else { return Self::default() };
+        Self {
+            queries: zeros(steps * look.width),
+            contexts: zeros(steps * look.context),
+            keys: zeros(look.keys.len()),
+            vectors: zeros(args.shape.batch * look.width),
+        }
+    }
+
+    /// The parts of `count` sentences each.
+    pub(super) fn split(&mut self, batch: usize, count: usize) -> impl Iterator<Item = FoundRows<'_>> {
+        split_rows(&mut self.queries, batch, count)
+            .zip(split_rows(&mut self.contexts, batch, count))
+            .zip(split_rows(&mut self.keys, batch, count))
+            .zip(split_rows(&mut self.vectors, batch, count))
+            .map(|(((queries, contexts), keys), vectors)| FoundRows { queries, contexts, keys, vectors })
+    }
+
+    /// All gradients of the look, and that of the weights of the context, `[C, G·H]`, which is added to `w_x`.
+    pub(super) fn finish(
+        self,
+        args: &Args<'_>,
+        tape: &Tape,
+        d_gates: View<'_>,
+        w_x: &mut Vec<f32>,
+    ) -> LookGradients {
+        let Some(look) = args.look else { return LookGradients::default() };
+        let (steps, rows) = (args.shape.steps, args.shape.batch * args.shape.steps);
+        let contexts = View::new(&tape.looked.contexts, rows, look.context);
+        w_x.extend(product(contexts.transposed(), d_gates)); // [C, G·H]
+        let before = View::new(&tape.before, rows, args.shape.width);
+        let w_q = product(before.transposed(), View::new(&self.queries, rows, look.width)); // [H, A]
+
+        let mut states = zeros(look.states.len()); // [B, S, C]
+        let [sentence, shares, d_contexts] =
+            [look.positions * look.context, steps * look.positions, steps * look.context];
+        states.par_chunks_mut(sentence.max(1)).enumerate().for_each(|(b, states)| {
+            let shares = View::new(&tape.looked.weights[b * shares..][..shares], steps, look.positions);
+            let d_contexts = View::new(&self.contexts[b * d_contexts..][..d_contexts], steps, look.context);
+            let to = ViewMut::strided(states, look.positions, look.context, look.context);
+            multiply(to, shares.transposed(), d_contexts, false);
+        });
+        let mut vector = vec![0.0; look.width];
+        self.vectors.chunks_exact(look.width.max(1)).for_each(|share| add(&mut vector, 1.0, share));
+        LookGradients { keys: self.keys, states, w_q, vector }
+    }
+}
+
+/// The gradients of some sentences: a part of [`Found`].
+pub(super) struct FoundRows<'a> {
+    queries: &'a mut [f32],
+    contexts: &'a mut [f32],
+    keys: &'a mut [f32],
+    vectors: &'a mut [f32],
+}
+
+impl FoundRows<'_> {
+    /// The way back through the look of step `t` for the sentences from `first` on: from the gradients of the gates
+    /// `[count, G·H]` and of the output to those of the look, and of the states that asked, `d_h` `[count, H]`.
+    pub(super) fn step(
+        &mut self,
+        args: &Args<'_>,
+        weights: &LookWeights<'_>,
+        tape: &Tape,
+        grad_out: &[f32],
+        [first, t]: [usize; 2],
+        d_gates: View<'_>,
+        d_h: &mut [f32],
+    ) {
+        let (Some(look), steps, (count, _)) = (args.look, args.shape.steps, d_gates.shape()) else { return };
+        let contexts = &mut self.contexts[t * look.context..];
+        let to = ViewMut::strided(contexts, count, look.context, steps * look.context);
+        weights.context.multiply(to, d_gates, false);
+        let (out_rows, out_width) = (args.cell.out_rows(steps), args.out_width());
+        vectorised(
+            #[inline(always)]
+            || {
+                for row in 0..count {
+                    let (sentence, at) = (first + row, row * steps + t);
+                    let d_context = &mut self.contexts[at * look.context..][..look.context];
+                    if args.mask[sentence * steps + t] == 0.0 {
+                        d_context.fill(0.0);
+                        continue;
+                    }
+                    add(d_context, 1.0, &grad_out[(sentence * out_rows + t) * out_width..][..look.context]);
+                    let at_all = sentence * steps + t;
+                    let keys = look.positions * look.width;
+                    OneBack {
+                        look: &look,
+                        sentence,
+                        query: &tape.looked.queries[at_all * look.width..][..look.width],
+                        shares: &tape.looked.weights[at_all * look.positions..][..look.positions],
+                        context: &tape.looked.contexts[at_all * look.context..][..look.context],
+                        d_context,
+                    }
+                    .run(
+                        &mut self.queries[at * look.width..][..look.width],
+                        &mut self.keys[row * keys..][..keys],
+                        &mut self.vectors[row * look.width..][..look.width],
+                    );
+                }
+            },
+        );
+        let queries = View::strided(&self.queries[t * look.width..], count, look.width, steps * look.width);
+        let width = args.shape.width;
+        weights.query.multiply(ViewMut::strided(d_h, count, width, width), queries, true);
+    }
+}
+
+/// The way back through one look.
+struct OneBack<'a> {
+    look: &'a Look<'a>,
+    sentence: usize,
+    /// `[A]`.
+    query: &'a [f32],
+    /// `[S]`: α.
+    shares: &'a [f32],
+    /// `[C]`, and its gradient.
+    context: &'a [f32],
+    d_context: &'a [f32],
+}
+
+impl OneBack<'_> {
+    /// Adds to the gradients of the query `[A]`, the keys `[S, A]` and the vector `[A]`.
+    #[inline(always)]
+    fn run(self, d_query: &mut [f32], d_keys: &mut [f32], d_vector: &mut [f32]) {
+        let Self { look, sentence, query, shares, context, d_context } = self;
+        let [keys, states, _] = look.sentence(sentence);
+        // dL/de_s = α_s (dL/dα_s − Σ_r α_r dL/dα_r), where dL/dα_s = dL/dc · h_s, and Σ_r α_r h_r = c.
+        let mean = dot(d_context, context);
+        for s in (0..look.positions).filter(|&s| shares[s] != 0.0) {
+            let of_share = dot(d_context, &states[s * look.context..][..look.context]);
+            let gradient = shares[s] * (of_share - mean);
+            let key = &keys[s * look.width..][..look.width];
+            let d_key = &mut d_keys[s * look.width..][..look.width];
+            additive::score_backward(query, key, look.vector, gradient, d_query, d_key, d_vector);
+        }
+    }
+}
+
+/// The inner product, in as many sums as a register holds.
+#[inline(always)]
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    const LANES: usize = 16;
+    let mut sums = [0.0; LANES];
+    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum::<f32>()
+}

@@ -1,0 +1,178 @@
+//! A recurrent layer that looks at a source before every step, over all its steps.
+//!
+//! The state h before a step asks (Bahdanau et al., 2015): e_s = vᵀ tanh(h W_q + k_s), α = softmax(e) over the
+//! positions that exist, c = Σ α_s h_s; the context c stands behind the input x of that step.
+//!
+//! Letters besides those of a layer: `S` positions of the source, `A` width of a key, `C` width of its states.
+
+use super::fused::{arguments, read};
+use super::layer::{plain_step, running};
+use super::{Cell, CellState, LayerInput, LayerWeights};
+use crate::attention::additive_plain;
+use crate::flex::{Gradient, Operand, Values, operation, plain};
+use burn::tensor::activation::softmax;
+use burn::tensor::{Shape, Tensor};
+use gatto_kernels::recurrent as kernel;
+use std::sync::Arc;
+
+/// What is looked at, and how it is asked.
+#[derive(Clone, Debug)]
+pub struct LayerLook {
+    /// k: [B, S, A].
+    pub keys: Tensor<3>,
+    /// The states of the source: [B, S, C].
+    pub states: Tensor<3>,
+    /// 1 where a position exists: [B, S].
+    pub mask: Tensor<2>,
+    /// W_q: [H, A].
+    pub query: Tensor<2>,
+    /// v: [A].
+    pub vector: Tensor<1>,
+}
+
+/// What a looking layer leaves behind.
+#[derive(Clone, Debug)]
+pub struct LookingOutput {
+    /// The context of every step and behind it the state after it: [B, T, C + H].
+    pub seen: Tensor<3>,
+    /// α: [B, T, S], outside any gradient graph.
+    pub weights: Tensor<3>,
+    /// The state after the last step.
+    pub last: CellState,
+}
+
+/// Runs a layer, whose W_x is [I + C, G·H]: the fused form where the CPU has it, the plain form elsewhere.
+/// On padding there is no look: context and weights are zero.
+pub fn looking_layer(kind: Cell, input: LayerInput, look: LayerLook, weights: LayerWeights) -> LookingOutput {
+    match fused(kind, &input, &look, &weights) {
+        Some(output) => output,
+        None => looking_layer_plain(kind, input, look, weights),
+    }
+}
+
+/// The layer in plain tensor operations.
+pub fn looking_layer_plain(
+    kind: Cell,
+    input: LayerInput,
+    look: LayerLook,
+    weights: LayerWeights,
+) -> LookingOutput {
+    let LayerInput { x, mask, first, reverse } = input;
+    let time = x.dims()[1];
+    let nowhere = look.mask.clone().equal_elem(0.0); // [B, S]
+    let mut made = vec![None; time];
+    let mut state = first;
+    for t in running(time, reverse) {
+        let exists = mask.clone().narrow(1, t, 1); // [B, 1]
+        let query = state.hidden.clone().matmul(look.query.clone()).unsqueeze_dim::<3>(1); // [B, 1, A]
+        let scores = additive_plain(query, look.keys.clone(), look.vector.clone()).squeeze_dim::<2>(1); // [B, S]
+        let shares =
+            softmax(scores.mask_fill(nowhere.clone(), -1e30), 1) * look.mask.clone() * exists.clone();
+        let context = shares.clone().unsqueeze_dim::<3>(1).matmul(look.states.clone()); // [B, 1, C]
+        let beside = Tensor::cat(vec![x.clone().narrow(1, t, 1), context.clone()], 2); // [B, 1, I + C]
+        state = plain_step(kind, beside.squeeze_dim::<2>(1), exists, &state, &weights);
+        let seen = Tensor::cat(vec![context, state.hidden.clone().unsqueeze_dim::<3>(1)], 2); // [B, 1, C + H]
+        made[t] = Some((seen, shares.unsqueeze_dim::<3>(1)));
+    }
+    let (seen, shares): (Vec<_>, Vec<_>) = made.into_iter().flatten().unzip();
+    LookingOutput { seen: Tensor::cat(seen, 1), weights: Tensor::cat(shares, 1).detach(), last: state }
+}
+
+/// What the backward pass reads again.
+#[derive(Clone, Debug)]
+struct Kept {
+    cell: Cell,
+    shape: kernel::Shape,
+    look: Sizes,
+    reverse: bool,
+    /// Of the target and of the source.
+    masks: [Values; 2],
+    inputs: Inputs,
+    tape: Arc<kernel::Tape>,
+}
+
+/// x, W_x, W_h, b, h₀, c₀; keys, states, W_q, v.
+type Inputs = [Values; 10];
+
+/// The sizes of a look.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    positions: usize,
+    width: usize,
+    context: usize,
+}
+
+impl Kept {
+    fn arguments(&self) -> kernel::Args<'_> {
+        with_look(self.cell, self.shape, self.look, self.reverse, &self.masks, &self.inputs)
+    }
+}
+
+fn with_look<'a>(
+    cell: Cell,
+    shape: kernel::Shape,
+    look: Sizes,
+    reverse: bool,
+    [target, source]: &'a [Values; 2],
+    inputs: &'a Inputs,
+) -> kernel::Args<'a> {
+    let [x, w_x, w_h, bias, h0, c0, keys, states, w_q, vector] = inputs.each_ref();
+    let [keys, states, w_q, vector] = [keys, states, w_q, vector].map(Values::slice);
+    let Sizes { positions, width, context } = look;
+    let look = kernel::Look { positions, width, context, keys, states, mask: source.slice(), w_q, vector };
+    let layer = arguments(cell, shape, reverse, target, [x, w_x, w_h, bias, h0, c0]);
+    kernel::Args { look: Some(look), ..layer }
+}
+
+impl Gradient<10> for Kept {
+    fn gradients(&self, output: &[f32]) -> [Option<(Vec<f32>, Shape)>; 10] {
+        let kernel::Shape { batch, steps, input, width } = self.shape;
+        let Sizes { positions, width: of_key, context } = self.look;
+        let gates = self.cell.gates() * width;
+        let found = kernel::backward(&self.arguments(), &self.tape, output);
+        let state = Shape::new([batch, width]);
+        [
+            Some((found.x, Shape::new([batch, steps, input]))),
+            Some((found.w_x, Shape::new([input + context, gates]))),
+            Some((found.w_h, Shape::new([width, gates]))),
+            Some((found.bias, Shape::new([self.cell.bias_blocks() * width]))),
+            Some((found.h0, state.clone())),
+            (self.cell == Cell::Lstm).then_some((found.c0, state)),
+            Some((found.look.keys, Shape::new([batch, positions, of_key]))),
+            Some((found.look.states, Shape::new([batch, positions, context]))),
+            Some((found.look.w_q, Shape::new([width, of_key]))),
+            Some((found.look.vector, Shape::new([of_key]))),
+        ]
+    }
+}
+
+/// Runs the fused layer if every tensor lives on the CPU.
+fn fused(kind: Cell, input: &LayerInput, look: &LayerLook, weights: &LayerWeights) -> Option<LookingOutput> {
+    let [batch, steps, features] = input.x.dims();
+    let ([_, positions, of_key], context) = (look.keys.dims(), look.states.dims()[2]);
+    let width = weights.recurrent.dims()[0];
+    let shape = kernel::Shape { batch, steps, input: features, width };
+    let sizes = Sizes { positions, width: of_key, context };
+    let masks = [Operand::of(&input.mask)?.values, Operand::of(&look.mask)?.values];
+    let operands = [
+        Operand::of(&input.x)?,
+        Operand::of(&weights.input)?,
+        Operand::of(&weights.recurrent)?,
+        Operand::of(&weights.bias)?,
+        Operand::of(&input.first.hidden)?,
+        Operand::of(input.first.cell.as_ref().unwrap_or(&input.first.hidden))?,
+        Operand::of(&look.keys)?,
+        Operand::of(&look.states)?,
+        Operand::of(&look.query)?,
+        Operand::of(&look.vector)?,
+    ];
+    let inputs = operands.each_ref().map(|operand| operand.values.clone());
+    let (out, tape) = kernel::forward(&with_look(kind, shape, sizes, input.reverse, &masks, &inputs));
+    let shares = plain(tape.weights().to_vec(), [batch, steps, positions]);
+    let reverse = input.reverse;
+    let remember = || Kept { cell: kind, shape, look: sizes, reverse, masks, inputs, tape: Arc::new(tape) };
+    let shape_out = [batch, kind.out_rows(steps), context + width];
+    let layer = read(kind, operation(operands, out, shape_out, remember), steps, reverse);
+    let state = |part: Tensor<2>| part.narrow(1, context, width);
+    Some(LookingOutput { seen: layer.states, weights: shares, last: layer.last.map(state) })
+}
