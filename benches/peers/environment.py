@@ -29,8 +29,12 @@ def python_of(venv):
     return pathlib.Path(venv) / "bin" / "python"
 
 
+def runs(python, *arguments):
+    return python.exists() and subprocess.run([python, *arguments], capture_output=True).returncode == 0
+
+
 def has_peers(python):
-    return python.exists() and subprocess.run([python, "-c", VERSIONS], capture_output=True).returncode == 0
+    return runs(python, "-c", VERSIONS)
 
 
 def install(venv, say):
@@ -39,7 +43,8 @@ def install(venv, say):
     if has_peers(python):
         return python
     say(f"installing the peers into {venv}")
-    if not python.exists():
+    # Also where the making of an environment was once broken off.
+    if not runs(python, "-m", "pip", "--version"):
         subprocess.run(["python3", "-m", "venv", venv], check=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     small = subprocess.run([*pip, "--retries", "1", "--timeout", "20", "torch", "--index-url", CPU_WHEELS])
