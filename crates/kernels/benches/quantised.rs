@@ -1,5 +1,5 @@
 //! Products with weights of eight bits against those of thirty-two, on one thread and on all:
-//! `cargo bench -p gatto-kernels --bench quantised`.
+//! `cargo bench -p gatto-kernels --bench quantised`, with `-- --quick` in a few seconds.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its table")]
 
@@ -40,11 +40,15 @@ fn main() {
 
 /// Microseconds of one call: the median of some rounds.
 fn time(mut work: impl FnMut()) -> f64 {
+    let (count, length) = match std::env::args().any(|argument| argument == "--quick") {
+        true => (3, 5_000.0),
+        false => (9, 20_000.0),
+    };
     work();
     let begun = Instant::now();
     work();
-    let calls = (20_000.0 / begun.elapsed().as_secs_f64().mul_add(1e6, 1.0)).ceil() as usize;
-    let mut rounds: Vec<f64> = (0..9)
+    let calls = (length / begun.elapsed().as_secs_f64().mul_add(1e6, 1.0)).ceil() as usize;
+    let mut rounds: Vec<f64> = (0..count)
         .map(|_| {
             let begun = Instant::now();
             (0..calls).for_each(|_| work());

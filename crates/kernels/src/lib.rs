@@ -32,6 +32,7 @@ pub mod batched;
 pub mod crew;
 pub mod cross_entropy;
 pub mod dropout;
+mod instructions;
 pub mod linear;
 pub mod maths;
 pub mod norm;

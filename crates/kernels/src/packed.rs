@@ -4,10 +4,11 @@
 //! inner loop reads it from front to back whatever its strides were. A tile of the result, some rows of the
 //! left factor `[M, K]` times one panel, stays in registers over the whole sum.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
+use crate::instructions::arch;
 use crate::prepared::Prepared;
 use crate::product::{View, ViewMut, multiply, zeros};
 use crate::steady::multiply_steady;
@@ -64,7 +65,7 @@ impl<'a> Weights<'a> {
 
 /// The number of `f32` in a register.
 pub(crate) fn lanes() -> usize {
-    Arch::new().dispatch(Lanes)
+    arch().dispatch(Lanes)
 }
 
 struct Lanes;
@@ -136,7 +137,7 @@ impl Panels {
         if depth == 0 {
             return multiply(to, a, View::new(&[], 0, columns.len()), add);
         }
-        Arch::new().dispatch(Product { panels: self, columns, to, a, add });
+        arch().dispatch(Product { panels: self, columns, to, a, add });
     }
 }
 

@@ -6,8 +6,9 @@
 //! factor are known: rows in one piece, as weights have them, and columns in one piece, as token vectors that serve
 //! as output layer do.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
+use crate::instructions::arch;
 use crate::packed::{ACROSS, Tiles, in_tiles, store, sums};
 use crate::parts::in_parts;
 use crate::product::{View, ViewMut};
@@ -17,9 +18,9 @@ pub(crate) fn multiply_steady(to: ViewMut<'_>, a: View<'_>, b: View<'_>, add: bo
     let ((rows, depth), (inner, columns)) = (a.shape(), b.shape());
     assert_eq!((to.rows, to.columns, depth), (rows, columns, inner), "product: shapes do not fit");
     if b.has_whole_rows() {
-        Arch::new().dispatch(Across { to, a, b, add });
+        arch().dispatch(Across { to, a, b, add });
     } else {
-        Arch::new().dispatch(Along { to, a, b: b.transposed(), add });
+        arch().dispatch(Along { to, a, b: b.transposed(), add });
     }
 }
 

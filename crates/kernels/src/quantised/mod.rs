@@ -13,6 +13,7 @@
 
 mod sums;
 
+use crate::instructions::arch;
 use crate::parts::in_parts;
 use crate::product::View;
 use rayon::prelude::*;
@@ -159,7 +160,7 @@ impl Rows {
         let (mut values, mut scales) = (vec![[128; GROUP]; count * depth], vec![0.0; count]);
         let rows = x.chunks_exact(input.max(1)).zip(values.chunks_exact_mut(depth.max(1))).zip(&mut scales);
         for ((x, values), scale) in rows {
-            pulp::Arch::new().dispatch(|| {
+            arch().dispatch(|| {
                 let (found, inverse) = scale_of(x);
                 *scale = found;
                 for (to, x) in values.as_flattened_mut().iter_mut().zip(x) {

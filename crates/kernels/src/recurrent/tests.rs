@@ -7,6 +7,7 @@ use super::{
     Args, Cell, Gradients, Look, LookGradients, PreparedWeights, Shape, backward, forward, forward_only,
     forward_prepared,
 };
+use crate::instructions::sets::with_each;
 use crate::prepared::Prepared;
 
 /// Values in −1 … 1 that depend on `seed` and their index.
@@ -293,4 +294,51 @@ fn a_slice_of_another_length_is_refused() {
     let mut case = Case::new(Cell::Gru, Shape { batch: 1, steps: 1, input: 2, width: 3 }, false, &[1], 1);
     case.values[2].pop();
     forward(&case.args());
+}
+
+/// Every instruction set of the machine, and with each the whole in one pass and step by step.
+#[test]
+fn every_instruction_set_agrees_with_the_reference() {
+    for cell in [Cell::Rnn, Cell::Lstm, Cell::Gru] {
+        let shape = Shape { batch: 11, steps: 6, input: 33, width: 53 };
+        let case = Case::new(cell, shape, false, &[6; 11], 5);
+        let expected = case.reference().forward();
+        let found = with_each(|| {
+            check_gradients(&case);
+            (forward_only(&case.args()), step_by_step(&case))
+        });
+        for (set, (whole, steps)) in found {
+            let error = whole.iter().zip(&expected).map(|(&a, b)| (f64::from(a) - b).abs());
+            assert!(error.fold(0.0, f64::max) < 2e-5, "{cell:?} with {set}");
+            assert_eq!(whole, steps, "{cell:?} with {set}");
+        }
+    }
+}
+
+/// The output of a case without padding, one step at a time.
+fn step_by_step(case: &Case) -> Vec<f32> {
+    let Shape { batch, steps, input, width } = case.shape;
+    let rows = case.cell.out_rows(steps);
+    let mut step = Case { shape: Shape { steps: 1, ..case.shape }, mask: vec![1.0; batch], ..case.clone() };
+    let mut out = vec![0.0; batch * rows * width];
+    for t in 0..steps {
+        let of_batch = (0..batch).flat_map(|b| &case.values[0][(b * steps + t) * input..][..input]);
+        step.values[0] = of_batch.copied().collect();
+        let states = forward_only(&step.args()); // [B, 1, H], LSTM [B, 2, H]
+        let state = |row: usize| {
+            states.chunks_exact(width).skip(row).step_by(case.cell.out_rows(1)).flatten().copied()
+        };
+        step.values[4] = state(0).collect();
+        if case.cell == Cell::Lstm {
+            step.values[5] = state(1).collect();
+        }
+        for b in 0..batch {
+            out[(b * rows + t) * width..][..width].copy_from_slice(&step.values[4][b * width..][..width]);
+            if case.cell == Cell::Lstm {
+                out[(b * rows + steps) * width..][..width]
+                    .copy_from_slice(&step.values[5][b * width..][..width]);
+            }
+        }
+    }
+    out
 }
