@@ -28,15 +28,18 @@ fn transposed(x: &[f32], rows: usize, columns: usize) -> Vec<f32> {
     (0..rows * columns).map(|at| x[at % rows * columns + at / rows]).collect()
 }
 
-/// `x W + b`.
+/// `x W + b`, for a weight `[O, I]` as one sum after the other.
 fn plain(shape: Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
     let Shape { rows, input, output, .. } = shape;
     let mut y = bias.repeat(rows);
-    if shape.transposed {
-        let weight = transposed(weight, output, input);
-        multiply(&mut y, x, (input, 1), &weight, [rows, input, output]);
-    } else {
+    if !shape.transposed {
         multiply(&mut y, x, (input, 1), weight, [rows, input, output]);
+        return y;
+    }
+    for (y, x) in y.chunks_exact_mut(output).zip(x.chunks_exact(input)) {
+        for (y, weight) in y.iter_mut().zip(weight.chunks_exact(input)) {
+            *y += x.iter().zip(weight).map(|(x, w)| x * w).sum::<f32>();
+        }
     }
     y
 }

@@ -1,4 +1,5 @@
-//! exp, tanh and sigmoid beside those of the standard library: `cargo bench -p gatto-kernels --bench maths`.
+//! exp, tanh and sigmoid beside those of the standard library: `cargo bench -p gatto-kernels --bench maths`. All are work
+//! of the calling thread, however many there are.
 
 mod beside;
 

@@ -2,7 +2,7 @@
 //!
 //! The scalar functions are always inlined and free of branches and of fused multiply–adds: a loop over them
 //! inside [`vectorised`] runs at the width of the machine, and gives the same bits on every machine.
-//! Errors against the exact value, over all of `f32` (see the tests): [`exp`] 1.2 ulp, [`tanh`] 1.5 ulp,
+//! Errors against the exact value, over every 97th `f32` (see the tests): [`exp`] 1.2 ulp, [`tanh`] 1.5 ulp,
 //! [`sigmoid`] 2.5 ulp. NaN stays NaN; infinities reach their limits.
 
 use crate::instructions::arch;
@@ -164,15 +164,6 @@ mod tests {
     #[test]
     fn errors_stay_within_the_stated_bounds() {
         check(worst(97));
-    }
-
-    #[test]
-    #[ignore = "every f32, which takes minutes"]
-    #[allow(clippy::print_stdout, reason = "to be read")]
-    fn errors_stay_within_the_stated_bounds_everywhere() {
-        let found = worst(1);
-        println!("{found:?}");
-        check(found);
     }
 
     #[test]

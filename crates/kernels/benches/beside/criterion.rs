@@ -16,7 +16,7 @@ impl Clock {
     pub(super) fn time<const N: usize>(&mut self, what: &str, forms: [(&str, &Run<'_>); N]) -> [f64; N] {
         forms.map(|(form, run)| {
             let mut least = f64::INFINITY;
-            self.0.bench_function(format!("{what}, {form}"), |bencher| {
+            self.0.bench_function(&format!("{what}, {form}"), |bencher| {
                 bencher.iter_custom(|count| {
                     let time = run(count);
                     least = least.min(time.as_secs_f64() / count as f64);
