@@ -87,6 +87,16 @@ pub(crate) fn operation<const D: usize, const N: usize, G: Gradient<N>>(
     shape: [usize; D],
     remember: impl FnOnce() -> G,
 ) -> Tensor<D> {
+    operation_keeping(inputs, output, shape, |_| remember())
+}
+
+/// [`operation`] for a backward pass that reads the output again.
+pub(crate) fn operation_keeping<const D: usize, const N: usize, G: Gradient<N>>(
+    inputs: [Operand; N],
+    output: Vec<f32>,
+    shape: [usize; D],
+    remember: impl FnOnce(Values) -> G,
+) -> Tensor<D> {
     if !inputs.iter().any(Operand::is_tracked) {
         return plain(output, shape);
     }
@@ -97,7 +107,7 @@ pub(crate) fn operation<const D: usize, const N: usize, G: Gradient<N>>(
     });
     let prepared = Operation(PhantomData).prepare::<NoCheckpointing>(nodes).compute_bound().stateful();
     Tensor::from_primitive::<Autodiff<Flex>>(match prepared {
-        OpsKind::Tracked(prepared) => prepared.finish(remember(), output),
+        OpsKind::Tracked(prepared) => prepared.finish(remember(Values(output.clone())), output),
         OpsKind::UnTracked(prepared) => prepared.finish(output),
     })
 }
