@@ -285,6 +285,22 @@ pub(crate) fn split_rows<T>(data: &mut [T], rows: usize, count: usize) -> impl I
     })
 }
 
+/// The matrix `[rows, columns]` turned round: `[columns, rows]`.
+pub(crate) fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
+    assert_eq!(values.len(), rows * columns, "product: shapes do not fit");
+    let mut result = zeros(values.len());
+    result.par_chunks_mut((GRAIN * rows).max(1)).enumerate().for_each(|(index, to)| {
+        // A line of the cache from each row, to a block that stays in the first cache.
+        let (first, count) = (index * GRAIN, to.len() / rows);
+        for (row, from) in values.chunks_exact(columns).enumerate() {
+            for (to, value) in to[row..].iter_mut().step_by(rows).zip(&from[first..first + count]) {
+                *to = *value;
+            }
+        }
+    });
+    result
+}
+
 /// The sum over the rows of a matrix without gaps, `[rows, columns]` → `[columns]`, columns split over the threads.
 pub(crate) fn sum_rows(data: &[f32], columns: usize) -> Vec<f32> {
     let mut sums = vec![0.0; columns];
@@ -331,6 +347,17 @@ mod tests {
                 assert_eq!(pool.install(|| product(a, b)), expected);
                 assert_eq!(pool.install(|| sum_rows(&expected, columns)), rows_summed);
             }
+        }
+    }
+
+    #[test]
+    fn matrices_are_turned_round() {
+        for (rows, columns) in [(0, 3), (1, 1), (3, 0), (5, 50), (33, 16)] {
+            let values: Vec<f32> = (0..rows * columns).map(|i| i as f32).collect();
+            let turned = transposed(&values, rows, columns);
+            let expected: Vec<f32> =
+                (0..columns).flat_map(|c| (0..rows).map(move |r| (r * columns + c) as f32)).collect();
+            assert_eq!(turned, expected);
         }
     }
 

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::{LANES, Smoothing, Target, TargetOutOfRange, outside};
 use crate::linear::{Gradients, Shape};
 use crate::maths::{exp, vectorised};
-use crate::product::{View, ViewMut, multiply, multiply_to_new, product, product_onto, zeros};
+use crate::product::{View, ViewMut, multiply, multiply_to_new, product, product_onto, transposed, zeros};
 
 /// The logits of a slice, at most (unless a single row has more): 12 MiB.
 const SLICE: usize = 3 << 20;
@@ -58,7 +58,7 @@ pub fn losses_and_gradients<I: Target>(
     let share = count.div_ceil(threads).max(1); // rows of a thread
     let mut logits = Box::new_uninit_slice(count * classes);
     let mut of_x = zeros(counted.len() * input); // [counted, I]
-    let mut of_weight = Vec::new();
+    let mut of_weight = Vec::new(); // [I, V]
     let mut of_bias = vec![0.0; threads * classes];
     let mut losses = vec![0.0; counted.len()];
     let (all, weight) = (View::new(&x, counted.len(), input), shape.weight(projection.weight));
@@ -85,13 +85,17 @@ pub fn losses_and_gradients<I: Target>(
         #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
         let slice = unsafe { slice.assume_init_ref() };
         let (gradient, x) = (View::new(slice, rows.len(), classes), all.rows(first, rows.len()));
-        let factors = if shape.transposed { (gradient.transposed(), x) } else { (x.transposed(), gradient) };
         match index {
-            0 => of_weight = product(factors.0, factors.1),
-            _ => product_onto(&mut of_weight, factors.0, factors.1),
+            0 => of_weight = product(x.transposed(), gradient),
+            _ => product_onto(&mut of_weight, x.transposed(), gradient),
         }
     }
+    drop(logits);
     of_weight.resize(input * classes, 0.0); // where no row counts
+    if shape.transposed {
+        // To turn it round at the end is faster than products whose long side is the left one.
+        of_weight = transposed(&of_weight, input, classes);
+    }
     let (sum, others) = of_bias.split_at_mut(classes);
     for other in others.chunks_exact(classes.max(1)) {
         sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
