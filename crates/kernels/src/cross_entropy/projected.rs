@@ -37,7 +37,7 @@ pub struct Projection<'a> {
 /// If the target of a row whose weight is not 0 is negative or not below `V`.
 ///
 /// # Panics
-/// If a slice does not have the length that the shape asks for.
+/// If a slice does not have the length that the shape asks for, or there are rows without width.
 pub fn losses_and_gradients<I: Target>(
     projection: Projection<'_>,
     targets: &[I],
@@ -67,7 +67,7 @@ pub fn losses_and_gradients<I: Target>(
         let slice = &mut logits[..rows.len() * classes];
         let parts = slice
             .par_chunks_mut(share * classes)
-            .zip(of_x[first * input..][..rows.len() * input].par_chunks_mut((share * input).max(1)))
+            .zip(of_x[first * input..][..rows.len() * input].par_chunks_mut(share * input))
             .zip(of_bias.par_chunks_mut(classes))
             .zip(losses[first..].par_chunks_mut(share))
             .zip(rows.par_chunks(share));
@@ -81,7 +81,7 @@ pub fn losses_and_gradients<I: Target>(
             let of_x = ViewMut::strided(of_x, rows.len(), input, input);
             multiply(of_x, View::new(logits, rows.len(), classes), weight.transposed(), false);
         });
-        // SAFETY: the parts cover the slice, and each has been written by its product.
+        // SAFETY: the parts cover the slice, with as many in each of the others, and each has been written by its product.
         #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
         let slice = unsafe { slice.assume_init_ref() };
         let (gradient, x) = (View::new(slice, rows.len(), classes), all.rows(first, rows.len()));
@@ -114,6 +114,7 @@ fn check<I: Target>(
 ) -> Result<(), TargetOutOfRange> {
     let Shape { rows, input, output: classes, .. } = shape;
     assert_eq!(x.len(), rows * input, "cross-entropy: x is not [N, I] for {shape:?}");
+    assert!(rows == 0 || input > 0, "cross-entropy: rows without width");
     assert_eq!(weight.len(), input * classes, "cross-entropy: the weight does not fit {shape:?}");
     assert_eq!(bias.len(), classes, "cross-entropy: the bias is not [V] for {shape:?}");
     assert_eq!((targets.len(), weights.len()), (rows, rows), "cross-entropy: targets or weights are not [N]");
