@@ -6,6 +6,7 @@
 
 use std::f32::consts::FRAC_1_SQRT_2;
 
+use crate::dropout::{Dropout, Factors};
 use crate::maths::{exp, vectorised};
 use crate::pieces::{PIECE, changed};
 
@@ -23,49 +24,93 @@ pub enum Activation {
 
 /// The activation of every value.
 pub fn forward(activation: Activation, x: &[f32]) -> Vec<f32> {
-    changed(x, PIECE, |_, piece| {
-        vectorised(
-            #[inline(always)]
-            || match activation {
-                Activation::Relu => {
-                    for value in piece {
-                        *value = relu(*value);
-                    }
-                }
-                Activation::Gelu => {
-                    for value in piece {
-                        *value = gelu(*value);
-                    }
-                }
-            },
-        );
-    })
+    changed(x, PIECE, |_, piece| activate(activation, piece))
 }
 
-/// The gradient of `x`, from that of the activations.
+/// The gradient of `x`, from that of the activations. That of [`Activation::Relu`] may be given the activations in
+/// place of `x`.
 ///
 /// # Panics
 /// If the slices differ in length.
 pub fn backward(activation: Activation, x: &[f32], output: &[f32]) -> Vec<f32> {
     assert_eq!(x.len(), output.len(), "activation: x and the gradient differ in length");
-    changed(output, PIECE, |index, piece| {
-        let x = &x[index * PIECE..][..piece.len()];
-        vectorised(
-            #[inline(always)]
-            || match activation {
-                Activation::Relu => {
-                    for (gradient, &x) in piece.iter_mut().zip(x) {
-                        *gradient = if x > 0.0 { *gradient } else { 0.0 };
-                    }
-                }
-                Activation::Gelu => {
-                    for (gradient, &x) in piece.iter_mut().zip(x) {
-                        *gradient *= gelu_slope(x);
-                    }
-                }
-            },
-        );
+    changed(output, PIECE, |index, piece| slopes(activation, &x[index * PIECE..][..piece.len()], piece))
+}
+
+/// [`forward`] and dropout behind it, in one pass.
+///
+/// # Panics
+/// If the rate is not in 0 ≤ rate < 1.
+pub fn forward_dropped(activation: Activation, x: &[f32], dropout: Dropout) -> Vec<f32> {
+    let factors = Factors::new(dropout);
+    changed(x, PIECE, |index, piece| {
+        activate(activation, piece);
+        factors.apply(index * PIECE, piece);
     })
+}
+
+/// The gradient of the `x` of [`forward_dropped`]. That of [`Activation::Relu`] must be given its result in place of
+/// `x`: what is not above zero there has been dropped, or was below before.
+///
+/// # Panics
+/// If the slices differ in length, or the rate is not in 0 ≤ rate < 1.
+pub fn backward_dropped(activation: Activation, kept: &[f32], output: &[f32], dropout: Dropout) -> Vec<f32> {
+    assert_eq!(kept.len(), output.len(), "activation: x and the gradient differ in length");
+    let factors = Factors::new(dropout);
+    changed(output, PIECE, |index, piece| {
+        let kept = &kept[index * PIECE..][..piece.len()];
+        match activation {
+            Activation::Relu => vectorised(
+                #[inline(always)]
+                || {
+                    for (gradient, &y) in piece.iter_mut().zip(kept) {
+                        *gradient = if y > 0.0 { *gradient * factors.keep } else { 0.0 };
+                    }
+                },
+            ),
+            Activation::Gelu => {
+                slopes(activation, kept, piece);
+                factors.apply(index * PIECE, piece);
+            }
+        }
+    })
+}
+
+fn activate(activation: Activation, piece: &mut [f32]) {
+    vectorised(
+        #[inline(always)]
+        || match activation {
+            Activation::Relu => {
+                for value in piece {
+                    *value = relu(*value);
+                }
+            }
+            Activation::Gelu => {
+                for value in piece {
+                    *value = gelu(*value);
+                }
+            }
+        },
+    );
+}
+
+/// Multiplies gradients by the slopes at `x`.
+fn slopes(activation: Activation, x: &[f32], gradients: &mut [f32]) {
+    vectorised(
+        #[inline(always)]
+        || match activation {
+            Activation::Relu => {
+                for (gradient, &x) in gradients.iter_mut().zip(x) {
+                    *gradient = if x > 0.0 { *gradient } else { 0.0 };
+                }
+            }
+            Activation::Gelu => {
+                for (gradient, &x) in gradients.iter_mut().zip(x) {
+                    *gradient *= gelu_slope(x);
+                }
+            }
+        },
+    );
 }
 
 /// This way round NaN stays NaN.
@@ -123,6 +168,7 @@ pub fn erf(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dropout::apply;
     use proptest::prelude::*;
 
     /// `2 / √π · exp(−x²) · Σ_n 2ⁿ x²ⁿ⁺¹ / (2n + 1)!!`, whose terms all have the sign of `x`.
@@ -190,6 +236,26 @@ mod tests {
                 prop_assert!((f64::from(y[i]) - exact(activation, x)).abs() < 1e-6);
                 prop_assert!((f64::from(slopes[i]) - slope * f64::from(output[i])).abs() < 2e-6);
             }
+        }
+    }
+
+    #[test]
+    fn dropout_in_the_same_pass_is_dropout_behind() {
+        let x: Vec<f32> = (0..3 * PIECE + 5).map(|i| (i as f32 * 0.37).sin()).collect();
+        let output: Vec<f32> = x.iter().map(|x| 1.0 - 0.5 * x).collect();
+        for (activation, rate) in [(Activation::Relu, 0.3), (Activation::Gelu, 0.3), (Activation::Relu, 0.0)]
+        {
+            let drop = Dropout { key: 3, offset: 77, rate };
+            let y = forward_dropped(activation, &x, drop);
+            assert_eq!(y, apply(3, 77, rate, &forward(activation, &x)));
+            let kept = if activation == Activation::Relu { &y } else { &x };
+            let expected = backward(activation, &x, &apply(3, 77, rate, &output));
+            let found = backward_dropped(activation, kept, &output, drop);
+            assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-6 * b.abs()));
+            assert_eq!(
+                backward(Activation::Relu, &x, &output),
+                backward(Activation::Relu, &forward(Activation::Relu, &x), &output)
+            );
         }
     }
 

@@ -13,6 +13,10 @@ use rayon::prelude::*;
 
 use crate::maths::{exp, vectorised};
 
+mod projected;
+
+pub use projected::{Projection, losses_and_gradients};
+
 /// A target that is no class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetOutOfRange {
@@ -132,13 +136,19 @@ fn check<I: Target>(logits: &[f32], targets: &[I], weights: &[f32]) -> Result<us
     assert_eq!(weights.len(), targets.len(), "cross-entropy: targets and weights are not both [N]");
     let classes = logits.len() / targets.len().max(1);
     assert_eq!(logits.len(), targets.len() * classes, "cross-entropy: logits are not [N, V]");
+    outside(targets, weights, classes)?;
+    Ok(classes)
+}
+
+/// Refuses a target that is no class where its row counts.
+fn outside<I: Target>(targets: &[I], weights: &[f32], classes: usize) -> Result<(), TargetOutOfRange> {
     let outside = |row: &usize| {
         let id: Result<usize, _> = targets[*row].try_into();
         weights[*row] != 0.0 && id.map_or(true, |id| id >= classes)
     };
     match (0..targets.len()).find(outside) {
         Some(row) => Err(TargetOutOfRange { row, classes }),
-        None => Ok(classes),
+        None => Ok(()),
     }
 }
 

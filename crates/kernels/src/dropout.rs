@@ -76,7 +76,7 @@ pub(crate) struct Factors {
     /// Hashes below it become zeros.
     threshold: u32,
     /// `1 / (1 − rate)`.
-    keep: f32,
+    pub(crate) keep: f32,
 }
 
 impl Factors {

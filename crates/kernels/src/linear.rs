@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use crate::product::{View, ViewMut, multiply, product, split_rows, sum_rows};
+use crate::product::{View, multiply_onto_bias, product, split_rows, sum_rows};
 use crate::steady::product_steady;
 
 /// The sizes of a map and of its batch.
@@ -24,7 +24,7 @@ pub struct Shape {
 
 impl Shape {
     /// `W`, `[I, O]`, however it is stored.
-    fn weight(self, weight: &[f32]) -> View<'_> {
+    pub(crate) fn weight(self, weight: &[f32]) -> View<'_> {
         match self.transposed {
             true => View::new(weight, self.output, self.input).transposed(),
             false => View::new(weight, self.input, self.output),
@@ -64,15 +64,16 @@ pub fn forward(shape: Shape, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32
         add_to_rows(&mut y, bias);
         return y;
     }
-    let mut y = vec![0.0; rows * output];
-    let parts: Vec<&mut [f32]> = split_rows(&mut y, rows, count).collect();
+    let mut y = Box::new_uninit_slice(rows * output);
+    let parts: Vec<_> = split_rows(&mut y, rows, count).collect();
     parts.into_par_iter().enumerate().for_each(|(part, y)| {
-        y.chunks_exact_mut(output.max(1)).for_each(|row| row.copy_from_slice(bias));
         let first = part * count;
         let own = count.min(rows - first);
-        multiply(ViewMut::strided(y, own, output, output), x.rows(first, own), weight, true);
+        multiply_onto_bias(y, x.rows(first, own), weight, bias);
     });
-    y
+    // SAFETY: the parts cover all rows, and each is written.
+    #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
+    unsafe { y.assume_init() }.into_vec()
 }
 
 /// [`forward`] for prediction: no row depends on how many there are, nor on the number of threads.

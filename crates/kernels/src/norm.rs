@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 
+use crate::dropout::{Dropout, Factors};
 use crate::maths::vectorised;
 use crate::pieces::changed_with;
 
@@ -71,6 +72,64 @@ pub fn forward(x: &[f32], gamma: &[f32], beta: &[f32], epsilon: f32) -> Normed {
         );
     });
     Normed { y, tape: Tape { mean, reciprocal } }
+}
+
+/// What [`forward_sum`] returns.
+#[derive(Clone, Debug)]
+pub struct NormedSum {
+    /// `[N, C]`: what was normalised, the `x` of [`backward`].
+    pub sum: Vec<f32>,
+    /// `[N, C]`.
+    pub y: Vec<f32>,
+    /// What the backward pass reads.
+    pub tape: Tape,
+}
+
+/// Normalises `residual + x ⊙ m`, each `[N, C]`, where `m` is the mask of `dropout`, if any: what stands behind a
+/// sublayer, in one pass. Backwards the residual gets the gradient that [`backward`] gives `sum`, and `x` gets it through
+/// [`crate::dropout::apply`].
+///
+/// # Panics
+/// As [`forward`], and if `residual` and `x` differ in length.
+pub fn forward_sum(
+    residual: &[f32],
+    x: &[f32],
+    dropout: Option<Dropout>,
+    gamma: &[f32],
+    beta: &[f32],
+    epsilon: f32,
+) -> NormedSum {
+    let width = gamma.len();
+    assert_eq!(beta.len(), width, "norm: gamma and beta are not both [C]");
+    assert_eq!(residual.len(), x.len(), "norm: residual and x differ in length");
+    let (rows, factors) = (rows(x, width), dropout.map(Factors::new));
+    let (mut mean, mut reciprocal) = (vec![0.0; rows], vec![0.0; rows]);
+    let mut sum = Box::new_uninit_slice(x.len());
+    let len = (ROWS * width).max(1);
+    let statistics = mean.par_chunks_mut(ROWS).zip(reciprocal.par_chunks_mut(ROWS));
+    let others = sum.par_chunks_mut(len).zip(statistics);
+    let y = changed_with(x, len, others, |index, rows, (sum, (mean, reciprocal))| {
+        if let Some(factors) = factors {
+            factors.apply(index * len, rows);
+        }
+        let residual = &residual[index * len..][..rows.len()];
+        vectorised(
+            #[inline(always)]
+            || {
+                for (value, residual) in rows.iter_mut().zip(residual) {
+                    *value += residual;
+                }
+                sum.write_copy_of_slice(rows);
+                for ((row, mean), reciprocal) in rows.chunks_exact_mut(width).zip(mean).zip(reciprocal) {
+                    (*mean, *reciprocal) = normalise(row, gamma, beta, epsilon);
+                }
+            },
+        );
+    });
+    // SAFETY: the chunks cover it, and each is written as a whole.
+    #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
+    let sum = unsafe { sum.assume_init() }.into_vec();
+    NormedSum { sum, y, tape: Tape { mean, reciprocal } }
 }
 
 /// Normalises a row in place; returns its mean and its reciprocal deviation.
@@ -255,6 +314,27 @@ mod tests {
         // The sums go over all rows, those behind the last whole task too.
         let expected: f32 = (0..rows).map(|row| gradient[row * width]).sum();
         assert!((one.3[0] - expected).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_sum_is_normalised_as_if_it_were_given() {
+        for (rows, width) in [(0, 3), (1, 7), (2 * ROWS + 5, 50)] {
+            let (x, residual) = (values(rows * width, 1), values(rows * width, 2));
+            let (gamma, beta) = (values(width, 3), values(width, 4));
+            for dropout in [None, Some(Dropout { key: 5, offset: 9, rate: 0.4 })] {
+                let expected = match dropout {
+                    Some(Dropout { key, offset, rate }) => {
+                        crate::dropout::add(&residual, &x, key, offset, rate)
+                    }
+                    None => residual.iter().zip(&x).map(|(r, x)| x + r).collect(),
+                };
+                let normed = forward(&expected, &gamma, &beta, EPSILON);
+                let found = forward_sum(&residual, &x, dropout, &gamma, &beta, EPSILON);
+                assert_eq!((found.sum, found.y), (expected, normed.y));
+                assert_eq!(found.tape.mean, normed.tape.mean);
+                assert_eq!(found.tape.reciprocal, normed.tape.reciprocal);
+            }
+        }
     }
 
     #[test]

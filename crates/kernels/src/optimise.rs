@@ -98,6 +98,38 @@ pub fn sum_of_squares(values: &[f32]) -> f64 {
     values.par_chunks(CHUNK).map(of_chunk).collect::<Vec<f64>>().iter().sum()
 }
 
+/// Multiplies all values by a factor.
+pub fn scale(values: &mut [f32], factor: f32) {
+    values.par_chunks_mut(CHUNK).for_each(|chunk| {
+        vectorised(
+            #[inline(always)]
+            || {
+                for value in chunk {
+                    *value *= factor;
+                }
+            },
+        );
+    });
+}
+
+/// Adds `more` to `sum`, value by value.
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn add(sum: &mut [f32], more: &[f32]) {
+    assert_eq!(sum.len(), more.len(), "add: the values differ in number");
+    sum.par_chunks_mut(CHUNK).zip(more.par_chunks(CHUNK)).for_each(|(sum, more)| {
+        vectorised(
+            #[inline(always)]
+            || {
+                for (sum, more) in sum.iter_mut().zip(more) {
+                    *sum += more;
+                }
+            },
+        );
+    });
+}
+
 /// A step of Adam (Kingma & Ba 2015) or AdamW; `m` and `v` start as zeros.
 ///
 /// # Panics

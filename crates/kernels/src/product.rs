@@ -119,6 +119,29 @@ pub(crate) fn multiply(to: ViewMut<'_>, a: View<'_>, b: View<'_>, add: bool) {
     }
 }
 
+/// `a · b` to a place that need not be initialised, row-major without gaps; it is so afterwards.
+pub(crate) fn multiply_to_new<'a>(to: &'a mut [MaybeUninit<f32>], a: View<'_>, b: View<'_>) -> &'a mut [f32] {
+    assert_eq!((to.len(), a.columns), (a.rows * b.columns, b.rows), "product: shapes do not fit");
+    // SAFETY: the views have been checked when made, and the length just now; every element is written.
+    #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
+    unsafe {
+        multiply_into(to.as_mut_ptr().cast(), b.columns, a, b, false);
+        to.assume_init_mut()
+    }
+}
+
+/// `a · b + bias` to a place that need not be initialised, row-major without gaps, on the calling thread.
+pub(crate) fn multiply_onto_bias(to: &mut [MaybeUninit<f32>], a: View<'_>, b: View<'_>, bias: &[f32]) {
+    assert_eq!((to.len(), bias.len()), (a.rows * b.columns, b.columns), "product: shapes do not fit");
+    for row in to.chunks_exact_mut(b.columns.max(1)) {
+        row.write_copy_of_slice(bias);
+    }
+    // SAFETY: the rows above cover all of it: the length is a multiple of theirs.
+    #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
+    let to = unsafe { to.assume_init_mut() };
+    multiply(ViewMut::strided(to, a.rows, b.columns, b.columns), a, b, true);
+}
+
 /// [`multiply`] to a place that need not be initialised when `add` is false.
 ///
 /// # Safety
@@ -183,7 +206,7 @@ pub(crate) fn product(a: View<'_>, b: View<'_>) -> Vec<f32> {
     // SAFETY: the allocation has room for the whole result, and all of it is written.
     #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
     unsafe {
-        product_split(result.as_mut_ptr(), b.columns, a, b);
+        product_split(result.as_mut_ptr(), b.columns, a, b, false);
         result.set_len(len);
     }
     result
@@ -195,16 +218,26 @@ pub(crate) fn product_into(to: ViewMut<'_>, a: View<'_>, b: View<'_>) {
     // SAFETY: the constructor of `to` has checked that its rows lie inside its slice.
     #[allow(unsafe_code, reason = "the threads write to interleaved blocks")]
     unsafe {
-        product_split(to.data.as_mut_ptr(), to.row_stride, a, b);
+        product_split(to.data.as_mut_ptr(), to.row_stride, a, b, false);
     }
 }
 
-/// Writes all elements of `a · b`.
+/// `to += a · b`, split as [`product`] is.
+pub(crate) fn product_onto(to: &mut [f32], a: View<'_>, b: View<'_>) {
+    assert_eq!(to.len(), a.rows * b.columns, "product: shapes do not fit");
+    // SAFETY: the length has just been checked.
+    #[allow(unsafe_code, reason = "the threads write to interleaved blocks")]
+    unsafe {
+        product_split(to.as_mut_ptr(), b.columns, a, b, true);
+    }
+}
+
+/// Writes all elements of `a · b`, or adds them to what is there.
 ///
 /// # Safety
-/// As [`multiply_into`] without `add`.
+/// As [`multiply_into`].
 #[allow(unsafe_code, reason = "blocks of one matrix cannot be split off as slices")]
-unsafe fn product_split(to: *mut f32, row_stride: usize, a: View<'_>, b: View<'_>) {
+unsafe fn product_split(to: *mut f32, row_stride: usize, a: View<'_>, b: View<'_>, add: bool) {
     assert_eq!(a.columns, b.rows, "product: shapes do not fit");
     let (rows, columns) = (a.rows, b.columns);
     let to = Shared(to);
@@ -221,7 +254,7 @@ unsafe fn product_split(to: *mut f32, row_stride: usize, a: View<'_>, b: View<'_
         };
         // SAFETY: the caller vouches for the place; the blocks are disjoint parts of it.
         unsafe {
-            multiply_into(to.at(offset), row_stride, a, b, false);
+            multiply_into(to.at(offset), row_stride, a, b, add);
         }
     });
 }
@@ -242,7 +275,7 @@ pub(crate) fn zeros(len: usize) -> Vec<f32> {
 }
 
 /// Splits `[rows, …]` into pieces of `count` rows; empty pieces, as many, of empty data.
-pub(crate) fn split_rows(data: &mut [f32], rows: usize, count: usize) -> impl Iterator<Item = &mut [f32]> {
+pub(crate) fn split_rows<T>(data: &mut [T], rows: usize, count: usize) -> impl Iterator<Item = &mut [T]> {
     let row = data.len() / rows.max(1);
     let mut rest = data;
     (0..rows).step_by(count).map(move |from| {
@@ -250,6 +283,22 @@ pub(crate) fn split_rows(data: &mut [f32], rows: usize, count: usize) -> impl It
         rest = tail;
         piece
     })
+}
+
+/// The matrix `[rows, columns]` turned round: `[columns, rows]`.
+pub(crate) fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
+    assert_eq!(values.len(), rows * columns, "product: shapes do not fit");
+    let mut result = zeros(values.len());
+    result.par_chunks_mut((GRAIN * rows).max(1)).enumerate().for_each(|(index, to)| {
+        // A line of the cache from each row, to a block that stays in the first cache.
+        let (first, count) = (index * GRAIN, to.len() / rows);
+        for (row, from) in values.chunks_exact(columns).enumerate() {
+            for (to, value) in to[row..].iter_mut().step_by(rows).zip(&from[first..first + count]) {
+                *to = *value;
+            }
+        }
+    });
+    result
 }
 
 /// The sum over the rows of a matrix without gaps, `[rows, columns]` → `[columns]`, columns split over the threads.
@@ -298,6 +347,17 @@ mod tests {
                 assert_eq!(pool.install(|| product(a, b)), expected);
                 assert_eq!(pool.install(|| sum_rows(&expected, columns)), rows_summed);
             }
+        }
+    }
+
+    #[test]
+    fn matrices_are_turned_round() {
+        for (rows, columns) in [(0, 3), (1, 1), (3, 0), (5, 50), (33, 16)] {
+            let values: Vec<f32> = (0..rows * columns).map(|i| i as f32).collect();
+            let turned = transposed(&values, rows, columns);
+            let expected: Vec<f32> =
+                (0..columns).flat_map(|c| (0..rows).map(move |r| (r * columns + c) as f32)).collect();
+            assert_eq!(turned, expected);
         }
     }
 

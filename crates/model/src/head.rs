@@ -8,7 +8,7 @@
 use crate::config::{HeadConfig, Pooling, Task};
 use crate::encoder::mean;
 use crate::memory::{Memory, row_ids};
-use crate::output::Output;
+use crate::output::{Output, Unscored};
 use burn::module::{Module, Param};
 use burn::tensor::activation::softmax;
 use burn::tensor::{Int, Tensor, TensorData};
@@ -88,6 +88,18 @@ impl Head {
         embedding: Option<&Embedding>,
         noise: &mut Noise,
     ) -> Told {
+        let (unscored, weights) = self.unscored(memory, rows, embedding, noise);
+        Told { logits: unscored.scores(), weights }
+    }
+
+    /// [`Head::forward`] up to the scores, and what each state of a sequence counted.
+    pub(crate) fn unscored<'a>(
+        &'a self,
+        memory: &Memory,
+        rows: Option<&[usize]>,
+        embedding: Option<&'a Embedding>,
+        noise: &mut Noise,
+    ) -> (Unscored<'a>, Option<Tensor<2>>) {
         let states = memory.states.clone();
         let [batch, time, width] = states.dims();
         let (features, weights) = match self.task {
@@ -104,8 +116,8 @@ impl Head {
             Some(rows) => features.clone().select(0, row_ids(rows, &features.device())),
             None => features,
         };
-        let logits = self.output.scores(dropout(features, self.dropout, noise), embedding);
-        Told { logits, weights }
+        let features = dropout(features, self.dropout, noise);
+        (Unscored { features, output: &self.output, embedding }, weights)
     }
 
     /// One vector of all states [B, width], and what each counted if that is learned.

@@ -42,6 +42,7 @@ pub use filling::{Filled, MASK_WORD};
 pub use head::Told;
 pub use memory::{Memory, Tokens};
 pub use model::{Forward, Model, Vocabularies};
+pub use output::{Answers, Unscored};
 pub use saved::{CONFIG, Saved, WEIGHTS};
 pub use searching::Searched;
 pub use stepping::{Stepped, Stepping};

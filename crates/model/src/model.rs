@@ -6,6 +6,7 @@ use crate::decoder::{Alignment, Decoder, Lent, State, Written};
 use crate::encoder::{Encoder, Features};
 use crate::head::{Head, Told};
 use crate::memory::{Memory, Tokens};
+use crate::output::Unscored;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
@@ -134,14 +135,25 @@ impl Model {
         Some(self.head.as_ref()?.forward(memory, rows, embedding, noise))
     }
 
+    /// [`Model::tell_at`] up to the scores.
+    pub fn tell_unscored(
+        &self,
+        memory: &Memory,
+        rows: Option<&[usize]>,
+        noise: &mut Noise,
+    ) -> Option<Unscored<'_>> {
+        let embedding = self.encoder.as_ref().and_then(Encoder::embedding);
+        Some(self.head.as_ref()?.unscored(memory, rows, embedding, noise).0)
+    }
+
     /// What an encoder may use as its own.
     fn lend(&self) -> Lent<'_> {
         let lent = self.decoder.as_ref().map(Decoder::lend).unwrap_or_default();
         Lent { features: self.features.as_ref(), ..lent }
     }
 
-    /// Scores [N, V] of what the decoder made, [N, width].
-    fn project(&self, features: Tensor<2>) -> Tensor<2> {
+    /// What the decoder made, [N, width], before its scores.
+    fn project(&self, features: Tensor<2>) -> Unscored<'_> {
         let source = self.encoder.as_ref().filter(|_| self.source_output).and_then(Encoder::embedding);
         self.decoder().project(features, source)
     }
@@ -184,19 +196,33 @@ impl Model {
     pub fn step_looking(&self, tokens: &[u32], state: State) -> (Tensor<2>, Option<Alignment>, State) {
         let tokens = Tokens::column(tokens, &self.device());
         let (written, state) = self.decoder().advance(&tokens, state, None, &mut Noise::none());
-        (self.project(written.features.squeeze_dim::<2>(1)), written.alignment, state)
+        (self.project(written.features.squeeze_dim::<2>(1)).scores(), written.alignment, state)
     }
 
     /// All steps at once, reading `inputs` whatever was written (teacher forcing). Where one position
     /// of the source is chosen, it is drawn from the noise of a training step.
     pub fn forward(&self, inputs: &Padded, memory: Option<&Memory>, noise: &mut Noise) -> Forward {
+        let Written { features, alignment, heads, cross_heads, .. } = self.written(inputs, memory, noise);
+        let logits = self.project(features.flatten(0, 1)).scores(); // [B·T, V]
+        Forward { logits, alignment, heads, cross_heads }
+    }
+
+    /// [`Model::forward`] up to the scores, and where the decoder looked.
+    pub fn forward_unscored(
+        &self,
+        inputs: &Padded,
+        memory: Option<&Memory>,
+        noise: &mut Noise,
+    ) -> (Unscored<'_>, Option<Alignment>) {
+        let Written { features, alignment, .. } = self.written(inputs, memory, noise);
+        (self.project(features.flatten(0, 1)), alignment)
+    }
+
+    fn written(&self, inputs: &Padded, memory: Option<&Memory>, noise: &mut Noise) -> Written {
         let tokens = Tokens::new(inputs, &self.device());
         let state = self.start(memory, inputs.rows);
         let choosing = noise.key().map(Choosing::Drawn);
-        let (written, _) = self.decoder().advance(&tokens, state, choosing, noise);
-        let logits = self.project(written.features.clone().flatten(0, 1)); // [B·T, V]
-        let Written { alignment, heads, cross_heads, .. } = written;
-        Forward { logits, alignment, heads, cross_heads }
+        self.decoder().advance(&tokens, state, choosing, noise).0
     }
 
     /// [`Model::forward`] for every position that a hard focus could choose at each step: scores
@@ -213,7 +239,7 @@ impl Model {
         let (written, _) = self.decoder().advance(&tokens, state, Some(Choosing::Everything), noise);
         let choice = written.alignment?.choice?;
         let candidates = written.candidates?.flatten::<3>(0, 1); // [B·T, S, H]
-        Some((self.project(candidates.flatten(0, 1)), choice.log_weights.flatten(0, 1)))
+        Some((self.project(candidates.flatten(0, 1)).scores(), choice.log_weights.flatten(0, 1)))
     }
 
     /// What the decoder reads under teacher forcing: the target behind the first token, without its end.

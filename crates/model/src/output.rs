@@ -2,7 +2,46 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use gatto_nn::{Embedding, Initial, Linear, Precision, Ready, linear, linear_transposed, tanh};
+use gatto_nn::loss::{Projection, Targets, cross_entropy, projected_cross_entropy};
+use gatto_nn::{Embedding, Initial, Linear, Precision, Ready, tanh};
+
+/// The most scores that [`Output::answers`] has in memory, unless a row has more.
+const SLICE: usize = 4 << 20;
+
+/// Features [N, width] that wait for their scores: a vocabulary is wide, and not everybody wants to see them.
+#[derive(Debug)]
+pub struct Unscored<'a> {
+    pub(crate) features: Tensor<2>,
+    pub(crate) output: &'a Output,
+    /// The vectors that may do double duty.
+    pub(crate) embedding: Option<&'a Embedding>,
+}
+
+impl Unscored<'_> {
+    /// The scores themselves: [N, V].
+    pub fn scores(self) -> Tensor<2> {
+        self.output.scores(self.features, self.embedding)
+    }
+
+    /// The loss of every row: [N].
+    pub fn losses(self, targets: &Targets) -> Tensor<1> {
+        self.output.losses(self.features, self.embedding, targets)
+    }
+
+    /// The losses and the best answers, outside any gradient.
+    pub fn answers(self, targets: &Targets) -> Answers {
+        self.output.answers(&self.features, self.embedding, targets)
+    }
+}
+
+/// What is known of answers without their scores.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// The loss of each row, times its weight.
+    pub losses: Vec<f32>,
+    /// The token or label of the highest score in each row.
+    pub best: Vec<u32>,
+}
 
 /// Weight `[H, V]` (or the target tokens' vectors, transposed) and bias `[V]`.
 #[derive(Module, Debug)]
@@ -45,17 +84,48 @@ impl Output {
 
     /// Scores [N, V] of features [N, width]; `embedding` holds the vectors that do double duty.
     pub(crate) fn scores(&self, features: Tensor<2>, embedding: Option<&Embedding>) -> Tensor<2> {
-        let features = match &self.narrow {
+        let features = self.narrowed(features);
+        match self.ready.forward(&features, Some(&self.bias.val())) {
+            Some(scores) => scores,
+            None => self.projection(embedding).logits(features),
+        }
+    }
+
+    /// The loss of every row of features [N, width], [N], without scores that anybody could look at.
+    fn losses(&self, features: Tensor<2>, embedding: Option<&Embedding>, targets: &Targets) -> Tensor<1> {
+        projected_cross_entropy(self.narrowed(features), self.projection(embedding), targets)
+    }
+
+    /// [`Output::losses`] and the best answers, outside any gradient: some rows after the others.
+    fn answers(&self, features: &Tensor<2>, embedding: Option<&Embedding>, targets: &Targets) -> Answers {
+        let (rows, mut answers) = (targets.ids.len(), Answers::default());
+        let count = (SLICE / self.bias.dims()[0].max(1)).max(1);
+        for first in (0..rows).step_by(count) {
+            let own = first..rows.min(first + count);
+            let scores = self.scores(features.clone().narrow(0, first, own.len()), embedding);
+            let best = scores.clone().argmax(1).try_into_vec_as::<u32>().unwrap_or_default();
+            let (ids, weights) = (targets.ids[own.clone()].to_vec(), targets.weights[own].to_vec());
+            let targets = Targets { ids, weights, smoothing: targets.smoothing };
+            let losses = cross_entropy(scores, &targets).try_into_vec_as::<f32>().unwrap_or_default();
+            answers.best.extend(best);
+            answers.losses.extend(losses);
+        }
+        answers
+    }
+
+    fn narrowed(&self, features: Tensor<2>) -> Tensor<2> {
+        match &self.narrow {
             Some(narrow) => tanh(narrow.forward(features)),
             None => features,
-        };
-        if let Some(scores) = self.ready.forward(&features, Some(&self.bias.val())) {
-            return scores;
         }
-        match (&self.weight, embedding) {
-            (Some(weight), _) => linear(features, weight.val(), self.bias.val()),
-            (None, Some(embedding)) => linear_transposed(features, embedding.weight.val(), self.bias.val()),
+    }
+
+    fn projection(&self, embedding: Option<&Embedding>) -> Projection {
+        let (weight, transposed) = match (&self.weight, embedding) {
+            (Some(weight), _) => (weight.val(), false),
+            (None, Some(embedding)) => (embedding.weight.val(), true),
             (None, None) => unreachable!("scores come from a weight, or from token vectors"),
-        }
+        };
+        Projection { weight, transposed, bias: self.bias.val() }
     }
 }

@@ -1,8 +1,11 @@
 //! What stands between the two maps of a feed-forward block.
 
-use crate::flex::{Gradient, Operand, Values, operation};
+use crate::Noise;
+use crate::flex::{Gradient, Operand, Values, operation_keeping};
+use crate::noise::mask;
 use burn::tensor::{Shape, Tensor};
 use gatto_kernels::activation as kernel;
+use gatto_kernels::dropout::Dropout;
 use serde::{Deserialize, Serialize};
 
 /// The list of activations.
@@ -14,6 +17,15 @@ pub enum Activation {
     Relu,
     /// x Φ(x), with the exact distribution function Φ of the normal distribution (Hendrycks & Gimpel, 2016).
     Gelu,
+}
+
+impl Activation {
+    fn kernel(self) -> kernel::Activation {
+        match self {
+            Self::Relu => kernel::Activation::Relu,
+            Self::Gelu => kernel::Activation::Gelu,
+        }
+    }
 }
 
 /// The activation of every value.
@@ -32,27 +44,70 @@ pub fn activate_plain<const D: usize>(x: Tensor<D>, activation: Activation) -> T
     }
 }
 
+/// [`dropout`](crate::dropout) of the activation of every value.
+pub fn activate_dropped<const D: usize>(
+    x: Tensor<D>,
+    activation: Activation,
+    rate: f64,
+    noise: &mut Noise,
+) -> Tensor<D> {
+    match noise.draw(rate, x.shape().num_elements()) {
+        Some(drawn) => match fused_dropped(&x, activation, drawn) {
+            Some(y) => y,
+            None => {
+                let y = activate_plain(x, activation);
+                y.clone() * mask(&y, drawn)
+            }
+        },
+        None => activate(x, activation),
+    }
+}
+
 /// What the backward pass reads again.
 #[derive(Clone, Debug)]
 struct Kept {
-    x: Values,
+    /// The input; or the output where that is enough, which whoever reads it keeps anyway.
+    values: Values,
     activation: kernel::Activation,
+    drawn: Option<Dropout>,
     shape: Shape,
 }
 
 impl Gradient<1> for Kept {
     fn gradients(&self, output: &[f32]) -> [Option<(Vec<f32>, Shape)>; 1] {
-        [Some((kernel::backward(self.activation, self.x.slice(), output), self.shape.clone()))]
+        let (activation, kept) = (self.activation, self.values.slice());
+        let gradient = match self.drawn {
+            Some(drawn) => kernel::backward_dropped(activation, kept, output, drawn),
+            None => kernel::backward(activation, kept, output),
+        };
+        [Some((gradient, self.shape.clone()))]
     }
 }
 
 fn fused<const D: usize>(x: &Tensor<D>, activation: Activation) -> Option<Tensor<D>> {
     let operand = Operand::of(x)?;
-    let activation = match activation {
-        Activation::Relu => kernel::Activation::Relu,
-        Activation::Gelu => kernel::Activation::Gelu,
-    };
-    let values = operand.values.clone();
-    let y = kernel::forward(activation, values.slice());
-    Some(operation([operand], y, x.dims(), || Kept { x: values, activation, shape: x.shape() }))
+    let y = kernel::forward(activation.kernel(), operand.values.slice());
+    Some(node(x, operand, y, activation, None))
+}
+
+fn fused_dropped<const D: usize>(x: &Tensor<D>, activation: Activation, drawn: Dropout) -> Option<Tensor<D>> {
+    let operand = Operand::of(x)?;
+    let y = kernel::forward_dropped(activation.kernel(), operand.values.slice(), drawn);
+    Some(node(x, operand, y, activation, Some(drawn)))
+}
+
+fn node<const D: usize>(
+    x: &Tensor<D>,
+    operand: Operand,
+    y: Vec<f32>,
+    activation: Activation,
+    drawn: Option<Dropout>,
+) -> Tensor<D> {
+    let before = operand.values.clone();
+    operation_keeping([operand], y, x.dims(), |y| Kept {
+        values: if activation == Activation::Relu { y } else { before },
+        activation: activation.kernel(),
+        drawn,
+        shape: x.shape(),
+    })
 }

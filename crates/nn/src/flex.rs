@@ -87,6 +87,16 @@ pub(crate) fn operation<const D: usize, const N: usize, G: Gradient<N>>(
     shape: [usize; D],
     remember: impl FnOnce() -> G,
 ) -> Tensor<D> {
+    operation_keeping(inputs, output, shape, |_| remember())
+}
+
+/// [`operation`] for a backward pass that reads the output again.
+pub(crate) fn operation_keeping<const D: usize, const N: usize, G: Gradient<N>>(
+    inputs: [Operand; N],
+    output: Vec<f32>,
+    shape: [usize; D],
+    remember: impl FnOnce(Values) -> G,
+) -> Tensor<D> {
     if !inputs.iter().any(Operand::is_tracked) {
         return plain(output, shape);
     }
@@ -97,7 +107,7 @@ pub(crate) fn operation<const D: usize, const N: usize, G: Gradient<N>>(
     });
     let prepared = Operation(PhantomData).prepare::<NoCheckpointing>(nodes).compute_bound().stateful();
     Tensor::from_primitive::<Autodiff<Flex>>(match prepared {
-        OpsKind::Tracked(prepared) => prepared.finish(remember(), output),
+        OpsKind::Tracked(prepared) => prepared.finish(remember(Values(output.clone())), output),
         OpsKind::UnTracked(prepared) => prepared.finish(output),
     })
 }
@@ -118,10 +128,38 @@ pub fn update<const D: usize>(tensor: Tensor<D>, change: impl FnOnce(&mut [f32])
     }
     match tensor.try_into_primitive::<Flex>() {
         Ok(primitive) => {
-            let mut primitive = primitive.to_contiguous();
-            change(primitive.storage_mut::<f32>());
-            Tensor::from_primitive::<Flex>(primitive)
+            let mut whole = primitive.to_contiguous();
+            drop(primitive); // or there are two who hold the values, and they are copied
+            change(whole.storage_mut::<f32>());
+            Tensor::from_primitive::<Flex>(whole)
         }
         Err(error) => unreachable!("a tensor of the CPU backend is one: {error:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::Device;
+
+    #[test]
+    fn values_that_nobody_else_holds_are_changed_where_they_are() {
+        let tensor = Tensor::<1>::from_data([1.0f32, 2.0, 3.0], &Device::flex());
+        let mut first = std::ptr::null();
+        let tensor = update(tensor, |values| {
+            values[0] = 7.0;
+            first = values.as_ptr();
+        });
+        let held = tensor.clone();
+        let mut places = Vec::new();
+        let changed = update(tensor, |values| {
+            values[1] = 8.0;
+            places.push(values.as_ptr());
+        });
+        assert_ne!(places[0], first, "somebody else holds them");
+        let again = update(changed, |values| places.push(values.as_ptr()));
+        assert_eq!(places[0], places[1]);
+        assert_eq!(held.try_into_vec_as::<f32>().unwrap(), [7.0, 2.0, 3.0]);
+        assert_eq!(again.try_into_vec_as::<f32>().unwrap(), [7.0, 8.0, 3.0]);
     }
 }

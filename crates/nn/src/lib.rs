@@ -22,13 +22,13 @@ mod sharing;
 mod tanh;
 pub mod transformer;
 
-pub use activation::{Activation, activate, activate_plain};
+pub use activation::{Activation, activate, activate_dropped, activate_plain};
 pub use embedding::Embedding;
 pub use flex::update;
 pub use initial::Initial;
 pub(crate) use linear::linear_map;
 pub use linear::{Linear, linear, linear_plain, linear_transposed};
 pub use noise::{Noise, add_dropped, dropout};
-pub use norm::{LayerNorm, layer_norm, layer_norm_plain};
+pub use norm::{LayerNorm, layer_norm, layer_norm_plain, norm_of_sum, norm_of_sum_plain};
 pub use prepared::{Precision, Ready};
 pub use tanh::tanh;

@@ -65,7 +65,7 @@ pub fn add_dropped<const D: usize>(
 }
 
 /// What every element is multiplied by.
-fn mask<const D: usize>(x: &Tensor<D>, Dropout { key, offset, rate }: Dropout) -> Tensor<D> {
+pub(crate) fn mask<const D: usize>(x: &Tensor<D>, Dropout { key, offset, rate }: Dropout) -> Tensor<D> {
     let mut mask = vec![0.0f32; x.shape().num_elements()];
     keep_mask(key, offset, rate, &mut mask);
     Tensor::from_data(TensorData::new(mask, x.shape()), &x.device())

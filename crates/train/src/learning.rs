@@ -12,9 +12,9 @@ use gatto_data::{Batch, Padded};
 use gatto_kernels::crew::Crew;
 use gatto_model::config::FocusKind;
 use gatto_model::weights::Weights;
-use gatto_model::{Alignment, AttentionConfig, Model, Task};
+use gatto_model::{Alignment, AttentionConfig, Model, Task, Unscored};
 use gatto_nn::Noise;
-use gatto_nn::loss::{cross_entropy, mixture_cross_entropy};
+use gatto_nn::loss::mixture_cross_entropy;
 use std::cmp::Reverse;
 
 /// What the batches of one update gave.
@@ -101,8 +101,7 @@ impl Lesson<'_> {
         if self.task.writes() {
             return self.learn_to_write(model, batch, asked);
         }
-        let logits = told(model, asked, &mut Noise::seeded(self.key));
-        let loss = cross_entropy(logits, &asked.targets).sum();
+        let loss = told(model, asked, &mut Noise::seeded(self.key)).losses(&asked.targets).sum();
         (scalar(&loss), loss)
     }
 
@@ -118,10 +117,10 @@ impl Lesson<'_> {
             let loss = mixture_cross_entropy(logits, log_weights, &asked.targets).sum();
             return (scalar(&loss), loss);
         }
-        let forward = model.forward(&inputs, memory.as_ref(), noise);
-        let losses = cross_entropy(forward.logits, &asked.targets); // [B·T]
+        let (unscored, alignment) = model.forward_unscored(&inputs, memory.as_ref(), noise);
+        let losses = unscored.losses(&asked.targets); // [B·T]
         let loss = losses.clone().sum(); // [1]
-        let Some((hard, Alignment { weights, choice: Some(choice) })) = hard.zip(forward.alignment) else {
+        let Some((hard, Alignment { weights, choice: Some(choice) })) = hard.zip(alignment) else {
             return (scalar(&loss), loss);
         };
         let costs = Costs::new(losses, asked.targets.weights.clone(), batch.target.width, hard.is_carried());
@@ -129,27 +128,27 @@ impl Lesson<'_> {
     }
 }
 
-/// The scores of all answers to what is asked about a batch: [N, V]. A decoder reads the target itself
+/// All answers to what is asked about a batch, before their scores. A decoder reads the target itself
 /// (teacher forcing).
-pub(crate) fn answered(
-    model: &Model,
+pub(crate) fn answered<'m>(
+    model: &'m Model,
     task: Task,
     batch: &Batch,
     asked: &Asked<'_>,
     noise: &mut Noise,
-) -> Tensor<2> {
+) -> Unscored<'m> {
     if !task.writes() {
         return told(model, asked, noise);
     }
     let memory = model.encode(&asked.source, noise);
-    model.forward(&model.teacher_inputs(&batch.target), memory.as_ref(), noise).logits
+    model.forward_unscored(&model.teacher_inputs(&batch.target), memory.as_ref(), noise).0
 }
 
-/// What a head tells where it is asked: [N, V].
-fn told(model: &Model, asked: &Asked<'_>, noise: &mut Noise) -> Tensor<2> {
+/// What a head tells where it is asked.
+fn told<'m>(model: &'m Model, asked: &Asked<'_>, noise: &mut Noise) -> Unscored<'m> {
     let memory = model.encode(&asked.source, noise);
-    let told = memory.and_then(|memory| model.tell_at(&memory, asked.rows.as_deref(), noise));
-    told.map_or_else(|| unreachable!("a model that writes nothing has an encoder and a head"), |it| it.logits)
+    let told = memory.and_then(|memory| model.tell_unscored(&memory, asked.rows.as_deref(), noise));
+    told.unwrap_or_else(|| unreachable!("a model that writes nothing has an encoder and a head"))
 }
 
 fn scalar(loss: &Tensor<1>) -> f64 {

@@ -4,7 +4,7 @@ use crate::config::{OptimiserKind, TrainConfig};
 use crate::start::inside;
 use burn::module::Param;
 use burn::tensor::{Gradients, Tensor};
-use gatto_kernels::optimise::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
+use gatto_kernels::optimise::{self, AdamStep, SgdStep, adam, sgd, sum_of_squares};
 use gatto_model::Model;
 use gatto_model::weights::{self, Change, Visit, Weight, Weights};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub fn gradients(model: &Model, mut gradients: Gradients) -> Weights {
 pub(crate) fn add(sum: &mut Weights, gradients: Weights) {
     for (name, gradient) in gradients {
         match sum.get_mut(&name) {
-            Some(sum) => sum.values.iter_mut().zip(gradient.values).for_each(|(sum, value)| *sum += value),
+            Some(sum) => optimise::add(&mut sum.values, &gradient.values),
             None => drop(sum.insert(name, gradient)),
         }
     }

@@ -9,7 +9,6 @@ use gatto_kernels::crew::Crew;
 use gatto_metrics::ExactMatch;
 use gatto_model::{Model, Task, write};
 use gatto_nn::Noise;
-use gatto_nn::loss::cross_entropy;
 use std::ops::AddAssign;
 
 /// Sums over the answers to some examples.
@@ -34,15 +33,14 @@ impl Tally {
     pub fn each(model: &Model, config: &Config, batch: &Batch) -> Vec<Self> {
         let (task, vocabulary) = (config.task, model.vocabularies().source);
         let asked = Asked::new(task, batch, &config.train.masking(), vocabulary, Draws::Example);
-        let logits = answered(model, task, batch, &asked, &mut Noise::none());
-        let best = logits.clone().argmax(1).try_into_vec_as::<u32>().unwrap_or_default();
-        let losses = cross_entropy(logits, &asked.targets).try_into_vec_as::<f32>().unwrap_or_default();
+        let answers = answered(model, task, batch, &asked, &mut Noise::none()).answers(&asked.targets);
         let mut tallies = vec![Self::default(); batch.rows()];
-        let answers = asked.targets.ids.iter().zip(&asked.targets.weights).zip(&best).zip(losses);
+        let answers =
+            asked.targets.ids.iter().zip(&asked.targets.weights).zip(&answers.best).zip(&answers.losses);
         for (answer, (((id, &weight), best), loss)) in answers.enumerate() {
             if weight > 0.0 {
                 let tally = &mut tallies[asked.example_of(answer)];
-                tally.loss += f64::from(loss);
+                tally.loss += f64::from(*loss);
                 tally.right += usize::from(id == best);
                 tally.asked += 1;
             }

@@ -130,7 +130,8 @@ fn words_get_their_labels() {
 #[test]
 fn hidden_tokens_are_found_again() {
     let shop = Workshop::new();
-    let longer = QUICK.replace("200", "400");
+    // Not as fast: whether the last token is found is a matter of luck then.
+    let longer = QUICK.replace("200", "800").replace("8e-3", "3e-3");
     for (name, encoder) in [("recurrent", RECURRENT), ("attention", ATTENTION)] {
         let saved = shop.learns(name, &shop.config(Task::MaskedLanguageModel, encoder, &longer));
         let filled = saved.fill(&["a b [MASK] d", "[MASK] f g", "h i j k l", "m n [MASK]"], 3, 2);

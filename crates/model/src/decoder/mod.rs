@@ -11,6 +11,7 @@ pub(crate) use transformer::{TransformerDecoder, TransformerState};
 use crate::encoder::Features;
 
 use crate::memory::{Memory, Tokens};
+use crate::output::Unscored;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_nn::attention::{Choice, Choosing};
@@ -140,12 +141,12 @@ impl Decoder {
 
     /// Scores over the vocabulary: features [N, width] → [N, V]. `source` has vectors that may do double
     /// duty; its own if not given.
-    pub(crate) fn project(&self, features: Tensor<2>, source: Option<&Embedding>) -> Tensor<2> {
+    pub(crate) fn project<'a>(&'a self, features: Tensor<2>, source: Option<&'a Embedding>) -> Unscored<'a> {
         let (output, embedding) = match self {
             Self::Recurrent(decoder) => (&decoder.output, &decoder.embedding),
             Self::Transformer(decoder) => (&decoder.output, &decoder.embedding),
         };
-        output.scores(features, Some(source.unwrap_or(embedding)))
+        Unscored { features, output, embedding: Some(source.unwrap_or(embedding)) }
     }
 
     /// Makes the weights ready for prediction; `source` as for [`Decoder::project`].

@@ -4,7 +4,7 @@ use super::StackSettings;
 use crate::attention::{KeysValues, MultiHead, MultiHeadSettings, Sight};
 use crate::positions::Positions;
 use crate::sharing::Fan;
-use crate::{Activation, Initial, LayerNorm, Linear, Noise, Precision, activate, add_dropped, dropout};
+use crate::{Activation, Initial, LayerNorm, Linear, Noise, Precision, activate_dropped, add_dropped};
 use burn::module::Module;
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -144,17 +144,16 @@ impl Layer {
 
     /// What is behind a sublayer that made `f` of `x`.
     fn behind(&self, norm: &LayerNorm, x: Tensor<3>, f: Tensor<3>, noise: &mut Noise) -> Tensor<3> {
-        let sum = add_dropped(x, f, self.dropout, noise);
         match self.order {
-            NormOrder::Pre => sum,
-            NormOrder::Post => norm.forward(sum),
+            NormOrder::Pre => add_dropped(x, f, self.dropout, noise),
+            NormOrder::Post => norm.of_sum(x, f, self.dropout, noise),
         }
     }
 }
 
 impl FeedForward {
     fn forward(&self, x: Tensor<3>, noise: &mut Noise) -> Tensor<3> {
-        let inner = activate(self.inner.forward(x), self.activation); // [B, T, F]
-        self.outer.forward(dropout(inner, self.dropout, noise))
+        let inner = self.inner.forward(x); // [B, T, F]
+        self.outer.forward(activate_dropped(inner, self.activation, self.dropout, noise))
     }
 }
