@@ -26,20 +26,26 @@ pub fn forward(activation: Activation, x: &[f32]) -> Vec<f32> {
     changed(x, PIECE, |_, piece| {
         vectorised(
             #[inline(always)]
-            || match activation {
-                Activation::Relu => {
-                    for value in piece {
-                        *value = relu(*value);
-                    }
-                }
-                Activation::Gelu => {
-                    for value in piece {
-                        *value = gelu(*value);
-                    }
-                }
-            },
+            || activate(activation, piece),
         );
     })
+}
+
+/// The same in place.
+#[inline(always)]
+pub(crate) fn activate(activation: Activation, values: &mut [f32]) {
+    match activation {
+        Activation::Relu => {
+            for value in values {
+                *value = relu(*value);
+            }
+        }
+        Activation::Gelu => {
+            for value in values {
+                *value = gelu(*value);
+            }
+        }
+    }
 }
 
 /// The gradient of `x`, from that of the activations.

@@ -32,6 +32,7 @@ pub mod batched;
 pub mod crew;
 pub mod cross_entropy;
 pub mod dropout;
+mod ending;
 pub mod linear;
 pub mod maths;
 pub mod norm;
@@ -47,3 +48,5 @@ pub mod rotary;
 #[cfg(test)]
 mod samples;
 mod steady;
+
+pub use ending::Ending;
