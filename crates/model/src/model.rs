@@ -176,15 +176,20 @@ impl Model {
 
     /// One step: reads one token per row, gives scores [B, V] and the next state.
     pub fn step(&self, tokens: &[u32], state: State) -> (Tensor<2>, State) {
-        let (scores, _, state) = self.step_looking(tokens, state);
-        (scores, state)
+        let (written, state) = self.written(tokens, state);
+        (self.project(written.features.squeeze_dim::<2>(1)), state)
     }
 
     /// [`Model::step`], and where it looked.
     pub fn step_looking(&self, tokens: &[u32], state: State) -> (Tensor<2>, Option<Alignment>, State) {
+        let (written, state) = self.written(tokens, state);
+        let alignment = written.alignment();
+        (self.project(written.features.squeeze_dim::<2>(1)), alignment, state)
+    }
+
+    fn written(&self, tokens: &[u32], state: State) -> (Written, State) {
         let tokens = Tokens::column(tokens, &self.device());
-        let (written, state) = self.decoder().advance(&tokens, state, None, &mut Noise::none());
-        (self.project(written.features.squeeze_dim::<2>(1)), written.alignment, state)
+        self.decoder().advance(&tokens, state, None, &mut Noise::none())
     }
 
     /// All steps at once, reading `inputs` whatever was written (teacher forcing). Where one position
@@ -195,7 +200,8 @@ impl Model {
         let choosing = noise.key().map(Choosing::Drawn);
         let (written, _) = self.decoder().advance(&tokens, state, choosing, noise);
         let logits = self.project(written.features.clone().flatten(0, 1)); // [B·T, V]
-        let Written { alignment, heads, cross_heads, .. } = written;
+        let alignment = written.alignment();
+        let Written { heads, cross_heads, .. } = written;
         Forward { logits, alignment, heads, cross_heads }
     }
 

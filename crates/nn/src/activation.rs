@@ -16,6 +16,16 @@ pub enum Activation {
     Gelu,
 }
 
+impl Activation {
+    /// As the kernels call it.
+    pub(crate) fn kernel(self) -> kernel::Activation {
+        match self {
+            Self::Relu => kernel::Activation::Relu,
+            Self::Gelu => kernel::Activation::Gelu,
+        }
+    }
+}
+
 /// The activation of every value.
 pub fn activate<const D: usize>(x: Tensor<D>, activation: Activation) -> Tensor<D> {
     match fused(&x, activation) {
@@ -48,10 +58,7 @@ impl Gradient<1> for Kept {
 
 fn fused<const D: usize>(x: &Tensor<D>, activation: Activation) -> Option<Tensor<D>> {
     let operand = Operand::of(x)?;
-    let activation = match activation {
-        Activation::Relu => kernel::Activation::Relu,
-        Activation::Gelu => kernel::Activation::Gelu,
-    };
+    let activation = activation.kernel();
     let values = operand.values.clone();
     let y = kernel::forward(activation, values.slice());
     Some(operation([operand], y, x.dims(), || Kept { x: values, activation, shape: x.shape() }))

@@ -6,8 +6,10 @@
 //!
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `C` width of a layer, `F` inner width.
 
+mod columns;
 mod layer;
 mod stack;
+mod step;
 
 pub use layer::NormOrder;
 pub use stack::{Stack, StackOutput, StackSettings, StackState};
