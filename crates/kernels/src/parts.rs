@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Rows of a part are at least so many, else columns are split: each thread then reads its part of the weights alone.
 const MANY: usize = 256;
 /// Products of fewer multiplications than this are not split.
-const LITTLE: usize = 1 << 15;
+const LITTLE: usize = 1 << 17;
 
 /// A row-major matrix of sums that is written in parts, and what `T` says of it.
 pub(crate) struct Parts<'a, T> {

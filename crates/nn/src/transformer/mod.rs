@@ -10,6 +10,8 @@ mod columns;
 mod layer;
 mod stack;
 mod step;
+#[cfg(test)]
+mod step_tests;
 
 pub use layer::NormOrder;
 pub use stack::{Stack, StackOutput, StackSettings, StackState};
