@@ -24,7 +24,7 @@ pub enum Activation {
 
 /// The activation of every value.
 pub fn forward(activation: Activation, x: &[f32]) -> Vec<f32> {
-    changed(x, PIECE, |_, piece| activate(activation, piece))
+    changed(x, PIECE, |_, piece| activate_all(activation, piece))
 }
 
 /// The gradient of `x`, from that of the activations. That of [`Activation::Relu`] may be given the activations in
@@ -44,7 +44,7 @@ pub fn backward(activation: Activation, x: &[f32], output: &[f32]) -> Vec<f32> {
 pub fn forward_dropped(activation: Activation, x: &[f32], dropout: Dropout) -> Vec<f32> {
     let factors = Factors::new(dropout);
     changed(x, PIECE, |index, piece| {
-        activate(activation, piece);
+        activate_all(activation, piece);
         factors.apply(index * PIECE, piece);
     })
 }
@@ -76,22 +76,28 @@ pub fn backward_dropped(activation: Activation, kept: &[f32], output: &[f32], dr
     })
 }
 
-fn activate(activation: Activation, piece: &mut [f32]) {
+fn activate_all(activation: Activation, values: &mut [f32]) {
     vectorised(
         #[inline(always)]
-        || match activation {
-            Activation::Relu => {
-                for value in piece {
-                    *value = relu(*value);
-                }
-            }
-            Activation::Gelu => {
-                for value in piece {
-                    *value = gelu(*value);
-                }
-            }
-        },
+        || activate(activation, values),
     );
+}
+
+/// The activation of every value in place, compiled into the vectorised loop of its caller.
+#[inline(always)]
+pub(crate) fn activate(activation: Activation, values: &mut [f32]) {
+    match activation {
+        Activation::Relu => {
+            for value in values {
+                *value = relu(*value);
+            }
+        }
+        Activation::Gelu => {
+            for value in values {
+                *value = gelu(*value);
+            }
+        }
+    }
 }
 
 /// Multiplies gradients by the slopes at `x`.

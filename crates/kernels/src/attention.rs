@@ -10,6 +10,7 @@
 //! not multiplied at all, and of a causal square only blocks that touch its visible half.
 
 mod backward;
+mod column;
 mod softmax;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ mod tests;
 use rayon::prelude::*;
 
 pub use backward::{Gradients, backward};
+pub use column::{Column, Piece, forward_column};
 
 use crate::dropout::{Dropout, Factors};
 use crate::product::{View, ViewMut, multiply, zeros};

@@ -32,6 +32,7 @@ pub mod batched;
 pub mod crew;
 pub mod cross_entropy;
 pub mod dropout;
+mod ending;
 mod instructions;
 pub mod linear;
 pub mod maths;
@@ -48,3 +49,5 @@ pub mod rotary;
 #[cfg(test)]
 mod samples;
 mod steady;
+
+pub use ending::Ending;

@@ -132,6 +132,24 @@ pub fn forward_sum(
     NormedSum { sum, y, tape: Tape { mean, reciprocal } }
 }
 
+/// [`forward`] for few rows at prediction, in place.
+///
+/// # Panics
+/// As [`forward`].
+pub fn in_place(x: &mut [f32], gamma: &[f32], beta: &[f32], epsilon: f32) {
+    let width = gamma.len();
+    assert_eq!(beta.len(), width, "norm: gamma and beta are not both [C]");
+    assert_eq!(rows(x, width) * width, x.len());
+    vectorised(
+        #[inline(always)]
+        || {
+            for row in x.chunks_exact_mut(width.max(1)) {
+                normalise(row, gamma, beta, epsilon);
+            }
+        },
+    );
+}
+
 /// Normalises a row in place; returns its mean and its reciprocal deviation.
 #[inline(always)]
 fn normalise(row: &mut [f32], gamma: &[f32], beta: &[f32], epsilon: f32) -> (f32, f32) {

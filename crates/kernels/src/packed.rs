@@ -8,6 +8,7 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
+use crate::ending::Ending;
 use crate::instructions::arch;
 use crate::prepared::Prepared;
 use crate::product::{View, ViewMut, multiply, zeros};
@@ -123,21 +124,24 @@ impl Panels {
     }
 
     pub(crate) fn multiply(&self, to: ViewMut<'_>, a: View<'_>, add: bool) {
-        self.multiply_columns(0..self.columns, to, a, add);
+        self.multiply_columns(0..self.columns, to, a, Ending { add, ..Ending::default() });
     }
 
     /// Some columns of the product, the first of which begins a panel.
-    pub(crate) fn multiply_columns(&self, columns: Range<usize>, to: ViewMut<'_>, a: View<'_>, add: bool) {
+    pub(crate) fn multiply_columns(
+        &self,
+        columns: Range<usize>,
+        to: ViewMut<'_>,
+        a: View<'_>,
+        ending: Ending<'_>,
+    ) {
         let (rows, depth) = a.shape();
         assert_eq!(
             (to.rows, to.columns, depth, columns.start % self.width),
             (rows, columns.len(), self.depth, 0),
             "product: shapes do not fit"
         );
-        if depth == 0 {
-            return multiply(to, a, View::new(&[], 0, columns.len()), add);
-        }
-        arch().dispatch(Product { panels: self, columns, to, a, add });
+        arch().dispatch(Product { panels: self, columns, to, a, ending });
     }
 }
 
@@ -147,7 +151,7 @@ struct Product<'a, 'b> {
     columns: Range<usize>,
     to: ViewMut<'b>,
     a: View<'a>,
-    add: bool,
+    ending: Ending<'a>,
 }
 
 impl WithSimd for Product<'_, '_> {
@@ -156,12 +160,8 @@ impl WithSimd for Product<'_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let Panels { data, start, depth, width, .. } = self.panels;
-        let first = start + self.columns.start * depth;
-        for (index, panel) in data[first..].chunks_exact(depth * width).enumerate() {
-            let from = index * width;
-            if from >= self.to.columns {
-                break;
-            }
+        for from in (0..self.to.columns).step_by(*width) {
+            let panel = &data[start + (self.columns.start + from) * depth..][..depth * width];
             let (panel, _) = S::as_simd_f32s(panel).0.as_chunks::<ACROSS>();
             let count = (*width).min(self.to.columns - from);
             let rows = self.to.rows;
@@ -181,9 +181,39 @@ struct PanelTiles<'p, 'a, 'b, S: Simd> {
 impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
     #[inline(always)]
     fn tile<const R: usize>(&mut self, simd: S, row: usize) {
-        let Product { a, to, add, .. } = &mut *self.product;
-        let sums = sums::<S, R>(simd, a, row, self.panel.len(), |k| &self.panel[k]);
-        store(simd, to, (row, self.from, self.count), &sums, *add);
+        let Product { a, to, ending, columns, .. } = &mut *self.product;
+        let sums = match row {
+            // What the first rows have read, the others find near by.
+            0 => sums::<S, R>(simd, a, row, self.panel.len(), |k| {
+                ahead(&self.panel[k]);
+                &self.panel[k]
+            }),
+            _ => sums::<S, R>(simd, a, row, self.panel.len(), |k| &self.panel[k]),
+        };
+        for (r, sums) in sums.iter().enumerate() {
+            let mut values = [0.0; ACROSS * LANES];
+            let (registers, _) = S::as_mut_simd_f32s(&mut values);
+            registers[..ACROSS].copy_from_slice(sums);
+            let to = &mut to.row(row + r)[self.from..][..self.count];
+            ending.write(columns.start + self.from, &mut values[..self.count], to);
+        }
+    }
+}
+
+/// Asks for what is read a little later: pages behind each other are more than the machine foresees by itself.
+#[inline(always)]
+fn ahead<T>(place: &T) {
+    /// So many bytes later.
+    const DISTANCE: usize = 4096;
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..size_of::<T>()).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let place = std::ptr::from_ref(place).cast::<i8>().wrapping_add(DISTANCE + line);
+        // SAFETY: nothing is read, wherever it may point.
+        #[allow(unsafe_code, reason = "hints are given with pointers")]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(place);
+        }
     }
 }
 
@@ -248,7 +278,7 @@ pub(crate) fn store<S: Simd, const N: usize>(
     add: bool,
 ) {
     for (r, sums) in sums.iter().enumerate() {
-        let to = &mut to.data[(row + r) * to.row_stride + from..][..count];
+        let to = &mut to.row(row + r)[from..from + count];
         let (whole, rest) = S::as_mut_simd_f32s(to);
         for (to, &sum) in whole.iter_mut().zip(sums) {
             *to = if add { simd.add_f32s(*to, sum) } else { sum };
@@ -296,7 +326,7 @@ mod tests {
         let (mut got, mut expected) = (vec![0.0; 11 * 61], vec![0.0; 11 * 61]);
         let panels = Panels::new(b, ACROSS * 8);
         let to = ViewMut::strided(&mut got, 11, 61, 61);
-        Simd::vectorize(simd, Product { panels: &panels, columns: 0..61, to, a, add: false });
+        Simd::vectorize(simd, Product { panels: &panels, columns: 0..61, to, a, ending: Ending::default() });
         multiply(ViewMut::strided(&mut expected, 11, 61, 61), a, b, false);
         assert_eq!(got, expected);
     }

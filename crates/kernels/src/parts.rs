@@ -1,48 +1,88 @@
-//! A product in parts, one for each thread: some of its rows, or where these are few, some of its columns.
+//! Products in parts, one for each thread: some of their columns, or where rows are many, some of their rows.
 
+use crate::product::{Shared, ViewMut};
 use rayon::prelude::*;
+use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Rows of a part are at least so many, else columns are split.
-const FEW: usize = 16;
+/// Rows of a part are at least so many, else columns are split: each thread then reads its part of the weights alone.
+const MANY: usize = 256;
 /// Products of fewer multiplications than this are not split.
-const LITTLE: usize = 1 << 15;
+const LITTLE: usize = 1 << 17;
 
-/// A row-major matrix of `rows × columns` sums of `depth` terms. `work` makes the elements of some rows and columns,
-/// row after row; the first column is a multiple of `align`.
-pub(crate) fn in_parts(
-    [rows, depth, columns]: [usize; 3],
+/// A row-major matrix of sums that is written in parts, and what `T` says of it.
+pub(crate) struct Parts<'a, T> {
+    to: Shared,
+    /// Rows, terms of a sum, columns.
+    shape: [usize; 3],
+    /// The first column of a part is a multiple of it.
     align: usize,
-    work: impl Fn(Range<usize>, Range<usize>, &mut [f32]) + Sync,
+    about: T,
+    borrowed: PhantomData<&'a mut [f32]>,
+}
+
+impl<'a, T> Parts<'a, T> {
+    /// A matrix in a place that is there already.
+    pub(crate) fn new(to: &'a mut [f32], shape: [usize; 3], align: usize, about: T) -> Self {
+        assert_eq!(to.len(), shape[0] * shape[2], "product: the place is not [{}, {}]", shape[0], shape[2]);
+        Self { to: Shared(to.as_mut_ptr()), shape, align, about, borrowed: PhantomData }
+    }
+
+    /// Part `index` of `count`, if there is so much of it.
+    fn part(&self, index: usize, count: usize) -> Option<(Range<usize>, Range<usize>, ViewMut<'_>)> {
+        let [rows, _, columns] = self.shape;
+        let range = |all: usize, align: usize| {
+            let block = all.div_ceil(align).div_ceil(count) * align;
+            (index * block).min(all)..((index + 1) * block).min(all)
+        };
+        let (own, inside) = match rows.div_ceil(count) >= MANY {
+            true => (range(rows, 1), 0..columns),
+            false => (0..rows, range(columns, self.align)),
+        };
+        let offset = own.start * columns + inside.start;
+        // SAFETY: the place has room for the whole, and the parts of different indices are disjoint.
+        #[allow(unsafe_code, reason = "blocks of one matrix cannot be split off as slices")]
+        let view = unsafe { ViewMut::raw(self.to.at(offset), own.len(), inside.len(), columns) };
+        (!own.is_empty() && !inside.is_empty()).then_some((own, inside, view))
+    }
+}
+
+/// A new matrix of `rows × columns` sums of `depth` terms. `work` writes all elements of some rows and columns before
+/// it reads them; the first column is a multiple of `align`.
+pub(crate) fn in_parts(
+    shape: [usize; 3],
+    align: usize,
+    work: impl Fn(Range<usize>, Range<usize>, ViewMut<'_>) + Sync,
 ) -> Vec<f32> {
-    let mut result = vec![0.0; rows * columns];
-    if result.is_empty() {
-        return result;
-    }
-    let threads = rayon::current_num_threads();
-    if threads == 1 || rows * depth * columns < LITTLE {
-        work(0..rows, 0..columns, &mut result);
-        return result;
-    }
-    let block = rows.div_ceil(threads);
-    if block >= FEW {
-        result.par_chunks_mut(block * columns).enumerate().for_each(|(index, to)| {
-            let first = index * block;
-            work(first..first + to.len() / columns, 0..columns, to);
-        });
-        return result;
-    }
-    let block = columns.div_ceil(align).div_ceil(threads) * align;
-    let parts = (0..columns).into_par_iter().step_by(block).map(|from| {
-        let inside = from..columns.min(from + block);
-        let mut part = vec![0.0; rows * inside.len()];
-        work(0..rows, inside.clone(), &mut part);
-        (inside, part)
-    });
-    for (inside, part) in parts.collect::<Vec<_>>() {
-        for (to, row) in result.chunks_exact_mut(columns).zip(part.chunks_exact(inside.len())) {
-            to[inside.clone()].copy_from_slice(row);
-        }
+    let len = shape[0] * shape[2];
+    let mut result = Vec::with_capacity(len);
+    let to = Shared(result.as_mut_ptr());
+    let parts = Parts { to, shape, align, about: (), borrowed: PhantomData };
+    in_parts_of([parts], |(), own, inside, to| work(own, inside, to));
+    // SAFETY: there is room for the whole result, and all of it has been written.
+    #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
+    unsafe {
+        result.set_len(len);
     }
     result
+}
+
+/// Has several matrices written, as [`in_parts`] does: a part of each by every thread.
+pub(crate) fn in_parts_of<T: Sync, const N: usize>(
+    matrices: [Parts<'_, T>; N],
+    work: impl Fn(&T, Range<usize>, Range<usize>, ViewMut<'_>) + Sync,
+) {
+    let products: usize = matrices.iter().map(|matrix| matrix.shape.iter().product::<usize>()).sum();
+    let count = if products < LITTLE { 1 } else { rayon::current_num_threads() };
+    let part = |index: usize| {
+        for matrix in &matrices {
+            if let Some((own, inside, view)) = matrix.part(index, count) {
+                work(&matrix.about, own, inside, view);
+            }
+        }
+    };
+    match count {
+        1 => part(0),
+        _ => (0..count).into_par_iter().for_each(part),
+    }
 }

@@ -3,11 +3,12 @@
 //! Either way a row of a product is what it would be alone, whatever stands beside it and however many threads there
 //! are.
 
-use crate::linear::add_to_rows;
+use crate::ending::Ending;
 use crate::packed::{ACROSS, Panels, lanes};
-use crate::parts::in_parts;
+use crate::parts::{Parts, in_parts, in_parts_of};
 use crate::product::{View, ViewMut};
-use crate::quantised::Quantised;
+use crate::quantised::{self, Quantised};
+use std::ops::Range;
 
 /// A matrix `[I, O]` that is ready to be multiplied by rows.
 #[derive(Clone, Debug)]
@@ -57,23 +58,38 @@ impl Prepared {
     /// # Panics
     /// If lengths do not fit.
     pub fn forward(&self, x: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
-        let panels = match self {
-            Self::Bytes(weight) => return weight.forward(x, bias),
-            Self::Floats(Packed(panels)) => panels,
-        };
-        let (input, output) = panels.shape();
-        let rows = x.len() / input.max(1);
-        assert_eq!(x.len(), rows * input, "prepared: x is not of rows of {input}");
+        let (input, output) = self.shape();
+        let rows = Rows::new(x, input, matches!(self, Self::Bytes(_)));
         assert!(bias.is_none_or(|bias| bias.len() == output), "prepared: the bias is not [{output}]");
-        let x = View::new(x, rows, input);
-        in_parts([rows, input, output], panels.width(), |rows, columns, to| {
-            let width = columns.len();
-            let view = ViewMut::strided(to, rows.len(), width, width);
-            panels.multiply_columns(columns.clone(), view, x.rows(rows.start, rows.len()), false);
-            if let Some(bias) = bias {
-                add_to_rows(to, &bias[columns]);
-            }
+        in_parts([rows.count, input, output], self.align(), |inside, columns, to| {
+            self.part(&rows, inside, columns, Ending::bias(bias), to);
         })
+    }
+
+    /// Columns that are computed together: parts of a product begin at a multiple of them.
+    fn align(&self) -> usize {
+        match self {
+            Self::Floats(Packed(panels)) => panels.width(),
+            Self::Bytes(_) => quantised::WIDTH,
+        }
+    }
+
+    /// Some rows and columns of a product, on the calling thread.
+    fn part(
+        &self,
+        x: &Rows<'_>,
+        inside: Range<usize>,
+        columns: Range<usize>,
+        ending: Ending<'_>,
+        to: ViewMut<'_>,
+    ) {
+        match (self, &x.bytes) {
+            (Self::Floats(Packed(panels)), _) => {
+                panels.multiply_columns(columns, to, x.floats.rows(inside.start, inside.len()), ending);
+            }
+            (Self::Bytes(weight), Some(bytes)) => weight.multiply(bytes, inside, columns, ending, to),
+            (Self::Bytes(_), None) => unreachable!("rows are in bytes where weights are"),
+        }
     }
 
     /// `to += a · W`, or `to = a · W`, on the calling thread.
@@ -81,23 +97,64 @@ impl Prepared {
         match self {
             Self::Floats(Packed(panels)) => panels.multiply(to, a, add),
             Self::Bytes(weight) => {
-                let rows: Vec<f32> = (0..to.rows).flat_map(|row| a.row(row)).copied().collect();
-                let product = weight.forward_alone(&rows);
-                for (row, product) in product.chunks_exact(to.columns.max(1)).enumerate() {
-                    let to = &mut to.data[row * to.row_stride..][..to.columns];
-                    match add {
-                        true => to.iter_mut().zip(product).for_each(|(to, y)| *to += y),
-                        false => to.copy_from_slice(product),
-                    }
-                }
+                let values: Vec<f32> = (0..to.rows).flat_map(|row| a.row(row)).copied().collect();
+                let (rows, ending) =
+                    (quantised::Rows::new(&values, a.shape().1), Ending { add, ..Ending::default() });
+                weight.multiply(&rows, 0..to.rows, 0..to.columns, ending, to);
             }
         }
+    }
+}
+
+/// A product with weights that are ready, and where it goes.
+#[derive(Debug)]
+pub struct Map<'a> {
+    /// `[I, O]`.
+    pub weight: &'a Prepared,
+    /// What becomes of the sums.
+    pub ending: Ending<'a>,
+    /// `[N, O]`.
+    pub to: &'a mut [f32],
+}
+
+/// Products of the same rows `x` `[N, I]`, each with weights of its own, side by side.
+///
+/// # Panics
+/// If lengths do not fit.
+pub fn forward_all<const N: usize>(x: &[f32], maps: [Map<'_>; N]) {
+    let Some(input) = maps.first().map(|map| map.weight.shape().0) else { return };
+    let rows = Rows::new(x, input, maps.iter().any(|map| matches!(map.weight, Prepared::Bytes(_))));
+    let parts = maps.map(|Map { weight, ending, to }| {
+        let (own, output) = weight.shape();
+        assert_eq!((own, to.len()), (input, rows.count * output), "prepared: not all maps fit the rows");
+        assert!(ending.bias.is_none_or(|bias| bias.len() == output), "prepared: the bias is not [{output}]");
+        Parts::new(to, [rows.count, input, output], weight.align(), (weight, ending))
+    });
+    in_parts_of(parts, |(weight, ending), inside, columns, to| {
+        weight.part(&rows, inside, columns, *ending, to)
+    });
+}
+
+/// Rows that are multiplied, in the forms that weights ask for.
+struct Rows<'a> {
+    count: usize,
+    floats: View<'a>,
+    bytes: Option<quantised::Rows>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(x: &'a [f32], input: usize, bytes: bool) -> Self {
+        let count = x.len() / input.max(1);
+        assert_eq!(x.len(), count * input, "prepared: x is not of rows of {input}");
+        let floats = View::new(x, count, input);
+        Self { count, floats, bytes: bytes.then(|| quantised::Rows::new(x, input)) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::activation::Activation;
     use crate::samples::values;
     use proptest::prelude::*;
 
@@ -130,6 +187,16 @@ mod tests {
                     let to = ViewMut::strided(&mut sums, rows, output, output + 3);
                     prepared.multiply(to, View::new(&x, rows, input), true);
                 }
+                let mut ended = [vec![0.5; rows * output], vec![0.5; rows * output]];
+                let [first, second] = &mut ended;
+                let relu = Ending { bias, activation: Some(Activation::Relu), add: false };
+                let added = Ending { bias, activation: None, add: true };
+                pool.install(|| forward_all(&x, [
+                    Map { weight: prepared, ending: relu, to: first },
+                    Map { weight: prepared, ending: added, to: second },
+                ]));
+                prop_assert_eq!(&ended[0], &y.iter().map(|y| y.max(0.0)).collect::<Vec<_>>());
+                prop_assert_eq!(&ended[1], &y.iter().map(|y| 0.5 + y).collect::<Vec<_>>());
                 let plain = prepared.forward(&x, None);
                 for (sums, plain) in sums.chunks_exact(output + 3).zip(plain.chunks_exact(output)) {
                     let added: Vec<f32> = plain.iter().map(|y| 1.0 + y).collect();

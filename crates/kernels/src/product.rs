@@ -1,5 +1,6 @@
 //! Matrix products over strided views of slices: the safe face of the `gemm` crate.
 
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 use gemm::Parallelism;
@@ -91,19 +92,41 @@ fn fits(len: usize, rows: usize, columns: usize, row_stride: usize) -> bool {
         || (row_stride >= columns || rows == 1) && (rows - 1) * row_stride + columns <= len
 }
 
-/// A row-major matrix to write to, its rows `row_stride` apart.
+/// A row-major matrix to write to, its rows `row_stride` apart. What lies between them may be another's.
 #[derive(Debug)]
 pub(crate) struct ViewMut<'a> {
-    pub(crate) data: &'a mut [f32],
+    data: *mut f32,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-    pub(crate) row_stride: usize,
+    row_stride: usize,
+    borrowed: PhantomData<&'a mut [f32]>,
 }
 
 impl<'a> ViewMut<'a> {
     pub(crate) fn strided(data: &'a mut [f32], rows: usize, columns: usize, row_stride: usize) -> Self {
         assert!(fits(data.len(), rows, columns, row_stride), "product: a view reaches beyond its slice");
-        Self { data, rows, columns, row_stride }
+        Self { data: data.as_mut_ptr(), rows, columns, row_stride, borrowed: PhantomData }
+    }
+
+    /// The same of a place that is not, or not alone, a slice.
+    ///
+    /// # Safety
+    /// As long as the view lives, its rows are valid for writing and nothing else accesses them; what is not
+    /// initialised is written before it is read.
+    #[allow(unsafe_code, reason = "threads write side by side to the rows of one matrix")]
+    pub(crate) unsafe fn raw(data: *mut f32, rows: usize, columns: usize, row_stride: usize) -> Self {
+        Self { data, rows, columns, row_stride, borrowed: PhantomData }
+    }
+
+    /// A row of it.
+    #[inline(always)]
+    pub(crate) fn row(&mut self, row: usize) -> &mut [f32] {
+        assert!(row < self.rows, "product: no such row");
+        // SAFETY: whoever made the view has seen to it that its rows are there, and its own.
+        #[allow(unsafe_code, reason = "rows of one matrix that are written side by side are no slices of it")]
+        unsafe {
+            std::slice::from_raw_parts_mut(self.data.add(row * self.row_stride), self.columns)
+        }
     }
 }
 
@@ -115,7 +138,7 @@ pub(crate) fn multiply(to: ViewMut<'_>, a: View<'_>, b: View<'_>, add: bool) {
     // and `data` is borrowed mutably, so that it overlaps with neither factor.
     #[allow(unsafe_code, reason = "the interface of gemm is made of pointers")]
     unsafe {
-        multiply_into(data.as_mut_ptr(), row_stride, a, b, add);
+        multiply_into(data, row_stride, a, b, add);
     }
 }
 
@@ -178,9 +201,9 @@ unsafe fn multiply_into(to: *mut f32, row_stride: usize, a: View<'_>, b: View<'_
 
 /// A place that several threads write to, each at its own elements.
 #[derive(Clone, Copy)]
-struct Shared(*mut f32);
+pub(crate) struct Shared(pub(crate) *mut f32);
 
-// SAFETY: the only user, `product_split`, gives every thread a block of its own.
+// SAFETY: its users, `product_split` and `parts`, give every thread a block of its own.
 #[allow(unsafe_code, reason = "blocks of one matrix cannot be split off as slices")]
 unsafe impl Send for Shared {}
 // SAFETY: as above.
@@ -188,7 +211,7 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    fn at(self, offset: usize) -> *mut f32 {
+    pub(crate) fn at(self, offset: usize) -> *mut f32 {
         self.0.wrapping_add(offset)
     }
 }
@@ -218,7 +241,7 @@ pub(crate) fn product_into(to: ViewMut<'_>, a: View<'_>, b: View<'_>) {
     // SAFETY: the constructor of `to` has checked that its rows lie inside its slice.
     #[allow(unsafe_code, reason = "the threads write to interleaved blocks")]
     unsafe {
-        product_split(to.data.as_mut_ptr(), to.row_stride, a, b, false);
+        product_split(to.data, to.row_stride, a, b, false);
     }
 }
 

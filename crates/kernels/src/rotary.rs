@@ -45,7 +45,27 @@ pub fn backward(shape: Shape, output: &[f32]) -> Vec<f32> {
     turned(shape, output, -1.0)
 }
 
-fn turned(shape: Shape, x: &[f32], sign: f64) -> Vec<f32> {
+/// [`forward`] of few rows, in place.
+///
+/// # Panics
+/// As [`forward`].
+pub fn in_place(shape: Shape, x: &mut [f32]) {
+    let half = shape.width / 2;
+    let (cosines, sines) = angles(shape, x, 1.0);
+    vectorised(
+        #[inline(always)]
+        || {
+            for (row, values) in x.chunks_exact_mut((shape.heads * shape.width).max(1)).enumerate() {
+                let from = row % shape.steps * half;
+                let (cosines, sines) = (&cosines[from..][..half], &sines[from..][..half]);
+                values.chunks_exact_mut(shape.width).for_each(|head| turn(head, cosines, sines));
+            }
+        },
+    );
+}
+
+/// The cosines and sines of all positions and pairs, `[T, D/2]` each.
+fn angles(shape: Shape, x: &[f32], sign: f64) -> (Vec<f32>, Vec<f32>) {
     let Shape { batch, steps, heads, width, first } = shape;
     assert_eq!(x.len(), batch * steps * heads * width, "rotary: x is not [B, T, H·D] for {shape:?}");
     assert!(width.is_multiple_of(2), "rotary: the width of a head is odd in {shape:?}");
@@ -55,8 +75,13 @@ fn turned(shape: Shape, x: &[f32], sign: f64) -> Vec<f32> {
         let (t, i) = (at / half, at % half);
         sign * (first + t) as f64 * BASE.powf(-2.0 * i as f64 / width as f64)
     });
-    let (cosines, sines): (Vec<f32>, Vec<f32>) =
-        angles.map(|angle| (angle.cos() as f32, angle.sin() as f32)).unzip(); // [T, D/2] each
+    angles.map(|angle| (angle.cos() as f32, angle.sin() as f32)).unzip()
+}
+
+fn turned(shape: Shape, x: &[f32], sign: f64) -> Vec<f32> {
+    let Shape { steps, heads, width, .. } = shape;
+    let half = width / 2;
+    let (cosines, sines) = angles(shape, x, sign);
     changed(x, heads * width, |row, values| {
         let from = row % steps * half;
         let (cosines, sines) = (&cosines[from..][..half], &sines[from..][..half]);
@@ -137,6 +162,9 @@ mod tests {
                 forward(Shape { steps: 1, first: first + t, ..shape }, &x[t * 12..][..12])
             };
             prop_assert_eq!(forward(shape, &x), (0..steps).flat_map(single).collect::<Vec<f32>>());
+            let mut turned = x.clone();
+            in_place(shape, &mut turned);
+            prop_assert_eq!(forward(shape, &x), turned);
         }
     }
 

@@ -28,7 +28,6 @@ pub(crate) fn multiply_steady(to: ViewMut<'_>, a: View<'_>, b: View<'_>, add: bo
 pub(crate) fn product_steady(a: View<'_>, b: View<'_>) -> Vec<f32> {
     let ((rows, depth), (_, columns)) = (a.shape(), b.shape());
     in_parts([rows, depth, columns], 1, |rows, columns, to| {
-        let to = ViewMut::strided(to, rows.len(), columns.len(), columns.len());
         let (a, b) = (a.rows(rows.start, rows.len()), b.columns(columns.start, columns.len()));
         multiply_steady(to, a, b, false);
     })
@@ -163,7 +162,7 @@ impl Along<'_, '_> {
         }
         for (r, sums) in sums.into_iter().enumerate() {
             for (c, sum) in sums.into_iter().enumerate() {
-                let to = &mut self.to.data[(row + r) * self.to.row_stride + column + c];
+                let to = &mut self.to.row(row + r)[column + c];
                 let sum = simd.reduce_sum_f32s(sum);
                 *to = if self.add { *to + sum } else { sum };
             }

@@ -188,21 +188,28 @@ impl Model {
 
     /// One step: reads one token per row, gives scores [B, V] and the next state.
     pub fn step(&self, tokens: &[u32], state: State) -> (Tensor<2>, State) {
-        let (scores, _, state) = self.step_looking(tokens, state);
-        (scores, state)
+        let (written, state) = self.written_next(tokens, state);
+        (self.project(written.features.squeeze_dim::<2>(1)).scores(), state)
     }
 
     /// [`Model::step`], and where it looked.
     pub fn step_looking(&self, tokens: &[u32], state: State) -> (Tensor<2>, Option<Alignment>, State) {
+        let (written, state) = self.written_next(tokens, state);
+        let alignment = written.alignment();
+        (self.project(written.features.squeeze_dim::<2>(1)).scores(), alignment, state)
+    }
+
+    fn written_next(&self, tokens: &[u32], state: State) -> (Written, State) {
         let tokens = Tokens::column(tokens, &self.device());
-        let (written, state) = self.decoder().advance(&tokens, state, None, &mut Noise::none());
-        (self.project(written.features.squeeze_dim::<2>(1)).scores(), written.alignment, state)
+        self.decoder().advance(&tokens, state, None, &mut Noise::none())
     }
 
     /// All steps at once, reading `inputs` whatever was written (teacher forcing). Where one position
     /// of the source is chosen, it is drawn from the noise of a training step.
     pub fn forward(&self, inputs: &Padded, memory: Option<&Memory>, noise: &mut Noise) -> Forward {
-        let Written { features, alignment, heads, cross_heads, .. } = self.written(inputs, memory, noise);
+        let written = self.written(inputs, memory, noise);
+        let alignment = written.alignment();
+        let Written { features, heads, cross_heads, .. } = written;
         let logits = self.project(features.flatten(0, 1)).scores(); // [B·T, V]
         Forward { logits, alignment, heads, cross_heads }
     }
@@ -214,8 +221,9 @@ impl Model {
         memory: Option<&Memory>,
         noise: &mut Noise,
     ) -> (Unscored<'_>, Option<Alignment>) {
-        let Written { features, alignment, .. } = self.written(inputs, memory, noise);
-        (self.project(features.flatten(0, 1)), alignment)
+        let written = self.written(inputs, memory, noise);
+        let alignment = written.alignment();
+        (self.project(written.features.flatten(0, 1)), alignment)
     }
 
     fn written(&self, inputs: &Padded, memory: Option<&Memory>, noise: &mut Noise) -> Written {

@@ -48,8 +48,16 @@ impl Step for Stepping<'_> {
     }
 
     fn step(&self, tokens: &[u32], before: Stepped) -> (Logits, Stepped) {
-        let (logits, alignment, state) = self.model.step_looking(tokens, before.state);
-        let weights = alignment.filter(|_| self.looking).map(|found| found.weights.squeeze_dim::<2>(1));
+        let (logits, weights, state) = match self.looking {
+            true => {
+                let (logits, alignment, state) = self.model.step_looking(tokens, before.state);
+                (logits, alignment.map(|found| found.weights.squeeze_dim::<2>(1)), state)
+            }
+            false => {
+                let (logits, state) = self.model.step(tokens, before.state);
+                (logits, None, state)
+            }
+        };
         let vocabulary = logits.dims()[1];
         let values = logits.try_into_vec_as::<f32>().unwrap_or_default();
         (Logits::new(values, vocabulary), Stepped { state, weights, ..before })

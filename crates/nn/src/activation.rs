@@ -20,7 +20,8 @@ pub enum Activation {
 }
 
 impl Activation {
-    fn kernel(self) -> kernel::Activation {
+    /// As the kernels call it.
+    pub(crate) fn kernel(self) -> kernel::Activation {
         match self {
             Self::Relu => kernel::Activation::Relu,
             Self::Gelu => kernel::Activation::Gelu,

@@ -5,6 +5,8 @@ use crate::{Initial, Precision, Ready};
 use burn::module::{Module, Param};
 use burn::tensor::{Shape, Tensor};
 use gatto_kernels::linear as kernel;
+use gatto_kernels::prepared::Prepared;
+use std::sync::Arc;
 
 /// An affine map with weight `[I, O]` and bias `[O]`.
 #[derive(Module, Debug)]
@@ -27,6 +29,11 @@ impl Linear {
     /// Makes the weight ready for prediction.
     pub fn prepare(&mut self, precision: Precision) {
         self.ready = Ready::new(&self.weight.val(), false, precision);
+    }
+
+    /// The weight as it was made ready, if it was.
+    pub(crate) fn prepared(&self) -> Option<Arc<Prepared>> {
+        self.ready.prepared()
     }
 
     /// Applies the map to every row: `[…, I]` → `[…, O]`.

@@ -11,7 +11,7 @@ use gatto_kernels::norm as kernel;
 use std::sync::Arc;
 
 /// ε: keeps a row without variance finite.
-const EPSILON: f32 = 1e-5;
+pub(crate) const EPSILON: f32 = 1e-5;
 
 /// The scale γ and the shift β, each `[C]`.
 #[derive(Module, Debug)]

@@ -181,6 +181,20 @@ impl Positions {
         }
     }
 
+    /// [`Positions::turn`] of one column [B, 1, C] as plain values.
+    pub(crate) fn turn_in_place(&self, x: &mut [f32], first: usize) {
+        let PositionSettings { kind, width, heads, .. } = self.settings;
+        if kind == PositionKind::Rotary {
+            let (batch, width) = (x.len() / width, width / heads);
+            kernel::in_place(kernel::Shape { batch, steps: 1, heads, width, first }, x);
+        }
+    }
+
+    /// Whether [`Positions::bias_of`] has something to say.
+    pub(crate) fn ask_queries(&self) -> bool {
+        self.keys.is_some()
+    }
+
     /// The most tokens of a sequence, where there is a limit.
     pub fn most(&self) -> Option<usize> {
         self.weight.as_ref().map(|weight| weight.dims()[0])

@@ -41,6 +41,11 @@ impl Ready {
         Self(Operand::of(weight).map(prepare).map(Arc::new))
     }
 
+    /// The weight, if it is ready.
+    pub(crate) fn prepared(&self) -> Option<Arc<Prepared>> {
+        self.0.clone()
+    }
+
     /// x W + b, or x W; none if it is not ready or gradients may be asked for.
     pub fn forward(&self, x: &Tensor<2>, bias: Option<&Tensor<1>>) -> Option<Tensor<2>> {
         let weight = self.0.as_ref()?;

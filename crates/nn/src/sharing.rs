@@ -47,6 +47,14 @@ impl Fan {
         (runs.iter().map(|run| run[0]).collect(), fan)
     }
 
+    /// The sentence of each of `rows` rows.
+    pub(crate) fn owners(&self, rows: usize) -> Vec<u32> {
+        match self {
+            Self::Even(count) => (0..rows).map(|row| (row / count) as u32).collect(),
+            Self::Uneven { most, places, .. } => places.iter().map(|place| (place / most) as u32).collect(),
+        }
+    }
+
     /// Rows [R, T, W] as the queries of their sentences: [B, most · T, W].
     pub(crate) fn gather(&self, x: Tensor<3>) -> Tensor<3> {
         let [rows, time, width] = x.dims();
@@ -129,7 +137,7 @@ fn followed_on_the_cpu(before: &Tensor<3>, rows: Option<&[usize]>, more: &Tensor
     Some(plain(joined, [wanted, length + time, width]))
 }
 
-fn ids(rows: &[usize], device: &Device) -> Tensor<1, Int> {
+pub(crate) fn ids(rows: &[usize], device: &Device) -> Tensor<1, Int> {
     let ids: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
     Tensor::from_data(TensorData::new(ids, [rows.len()]), device)
 }
@@ -156,6 +164,8 @@ mod tests {
     fn rows_share_their_sentence() {
         let three = Fan::ONE.select(&[0, 0, 0, 1, 1, 1, 2, 2, 2]);
         assert_eq!(three, (vec![0, 1, 2], Fan::Even(3)));
+        assert_eq!(three.1.owners(6), [0, 0, 0, 1, 1, 1]);
+        assert_eq!(fan(&[2, 1, 3]).owners(6), [0, 0, 1, 2, 2, 2]);
         // Any hypotheses of sentences 0 and 2, which stay where they are.
         assert_eq!(Fan::Even(3).select(&[1, 1, 0, 8, 6, 6]), (vec![0, 2], Fan::Even(3)));
         assert_eq!(Fan::Even(3).select(&[2, 4]), (vec![0, 1], Fan::ONE));

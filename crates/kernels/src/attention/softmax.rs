@@ -41,7 +41,7 @@ pub(super) fn forward(
 
 /// Turns scores into weights over the keys that exist among the first `seen`.
 #[inline(always)]
-fn softmax(row: &mut [f32], exists: &[f32], seen: usize) {
+pub(super) fn softmax(row: &mut [f32], exists: &[f32], seen: usize) {
     let (chunks, _) = row.as_chunks_mut::<LANES>();
     let (exists, _) = exists.as_chunks::<LANES>();
     let mut lanes = [f32::NEG_INFINITY; LANES];

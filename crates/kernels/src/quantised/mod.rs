@@ -13,12 +13,14 @@
 
 mod sums;
 
+use crate::ending::Ending;
 use crate::instructions::arch;
 use crate::parts::in_parts;
-use crate::product::View;
+use crate::product::{View, ViewMut};
 use rayon::prelude::*;
 use std::ops::Range;
-use sums::{GROUP, Instructions, MOST_ROWS, PANEL, Panel, WIDTH};
+pub(crate) use sums::WIDTH;
+use sums::{GROUP, Instructions, MOST_ROWS, PANEL, Panel};
 
 /// The largest of the integers.
 const MOST: f32 = 127.0;
@@ -38,7 +40,7 @@ pub struct Quantised {
 }
 
 /// Rows of x in eight bits.
-struct Rows {
+pub(crate) struct Rows {
     /// p + 128, by fours.
     values: Vec<[u8; GROUP]>,
     scales: Vec<f32>,
@@ -98,17 +100,6 @@ impl Quantised {
         self.forward_with(Instructions::best(), x, bias)
     }
 
-    /// The same without a bias, on the calling thread.
-    pub(crate) fn forward_alone(&self, x: &[f32]) -> Vec<f32> {
-        let count = x.len() / self.input.max(1);
-        let mut y = vec![0.0; count * self.output];
-        if !y.is_empty() {
-            let rows = Rows::new(x, self.input);
-            self.multiply(Instructions::best(), &rows, 0..count, 0..self.output, None, &mut y);
-        }
-        y
-    }
-
     fn forward_with(&self, instructions: Instructions, x: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
         let count = x.len() / self.input.max(1);
         assert_eq!(x.len(), count * self.input, "quantised: x is not of rows of {}", self.input);
@@ -119,42 +110,54 @@ impl Quantised {
         );
         let rows = Rows::new(x, self.input);
         in_parts([count, self.input, self.output], WIDTH, |inside, columns, y| {
-            self.multiply(instructions, &rows, inside, columns, bias, y);
+            self.multiply_with(instructions, &rows, inside, columns, Ending::bias(bias), y);
         })
     }
 
     /// The columns of some rows, on the calling thread; the first of them begins a panel.
-    fn multiply(
+    pub(crate) fn multiply(
+        &self,
+        rows: &Rows,
+        inside: Range<usize>,
+        columns: Range<usize>,
+        ending: Ending<'_>,
+        y: ViewMut<'_>,
+    ) {
+        self.multiply_with(Instructions::best(), rows, inside, columns, ending, y);
+    }
+
+    fn multiply_with(
         &self,
         instructions: Instructions,
         rows: &Rows,
         inside: Range<usize>,
         columns: Range<usize>,
-        bias: Option<&[f32]>,
-        y: &mut [f32],
+        ending: Ending<'_>,
+        mut y: ViewMut<'_>,
     ) {
-        let (depth, width) = (self.input.div_ceil(GROUP), columns.len());
+        let depth = self.input.div_ceil(GROUP);
         for from in columns.clone().step_by(WIDTH) {
             let these = from..columns.end.min(from + WIDTH);
             let panel = Panel {
                 groups: &self.panels[from / WIDTH * depth..][..depth],
                 scales: &self.scales[these.clone()],
                 totals: &self.totals[these.clone()],
-                bias: bias.map(|bias| &bias[these.clone()]),
+                from,
+                ending,
             };
             for row in inside.clone().step_by(MOST_ROWS) {
                 let together = MOST_ROWS.min(inside.end - row);
                 let values = &rows.values[row * depth..][..together * depth];
                 let scales = &rows.scales[row..][..together];
-                let to = &mut y[(row - inside.start) * width + from - columns.start..];
-                panel.multiply(instructions, values, scales, to, width);
+                let place = (row - inside.start, from - columns.start);
+                panel.multiply(instructions, values, scales, &mut y, place);
             }
         }
     }
 }
 
 impl Rows {
-    fn new(x: &[f32], input: usize) -> Self {
+    pub(crate) fn new(x: &[f32], input: usize) -> Self {
         let depth = input.div_ceil(GROUP);
         let count = x.len() / input.max(1);
         let (mut values, mut scales) = (vec![[128; GROUP]; count * depth], vec![0.0; count]);

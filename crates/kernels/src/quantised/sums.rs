@@ -1,7 +1,10 @@
 //! Sums of products of eight-bit integers, for each instruction set that has a way of its own.
 
+use crate::ending::Ending;
+use crate::product::ViewMut;
+
 /// Columns of a panel.
-pub(super) const WIDTH: usize = 64;
+pub(crate) const WIDTH: usize = 64;
 /// Terms of a sum that stand side by side.
 pub(super) const GROUP: usize = 4;
 /// Bytes of a group of rows of a panel.
@@ -59,26 +62,28 @@ pub(super) struct Panel<'a> {
     pub(super) groups: &'a [[i8; PANEL]],
     pub(super) scales: &'a [f32],
     pub(super) totals: &'a [i32],
-    pub(super) bias: Option<&'a [f32]>,
+    /// The first of the columns in the whole matrix.
+    pub(super) from: usize,
+    pub(super) ending: Ending<'a>,
 }
 
 impl Panel<'_> {
-    /// The columns of as many rows as there are scales, to rows of `to` that stand `stride` apart.
+    /// The columns of as many rows as there are scales, to the rows and columns of `to` from `place` on.
     pub(super) fn multiply(
         &self,
         instructions: Instructions,
         values: &[[u8; GROUP]],
         scales: &[f32],
-        to: &mut [f32],
-        stride: usize,
+        to: &mut ViewMut<'_>,
+        place: (usize, usize),
     ) {
         match scales.len() {
-            1 => self.rows::<1>(instructions, values, scales, to, stride),
-            2 => self.rows::<2>(instructions, values, scales, to, stride),
-            3 => self.rows::<3>(instructions, values, scales, to, stride),
-            4 => self.rows::<4>(instructions, values, scales, to, stride),
-            5 => self.rows::<5>(instructions, values, scales, to, stride),
-            _ => self.rows::<MOST_ROWS>(instructions, values, scales, to, stride),
+            1 => self.rows::<1>(instructions, values, scales, to, place),
+            2 => self.rows::<2>(instructions, values, scales, to, place),
+            3 => self.rows::<3>(instructions, values, scales, to, place),
+            4 => self.rows::<4>(instructions, values, scales, to, place),
+            5 => self.rows::<5>(instructions, values, scales, to, place),
+            _ => self.rows::<MOST_ROWS>(instructions, values, scales, to, place),
         }
     }
 
@@ -87,8 +92,8 @@ impl Panel<'_> {
         instructions: Instructions,
         values: &[[u8; GROUP]],
         scales: &[f32],
-        to: &mut [f32],
-        stride: usize,
+        to: &mut ViewMut<'_>,
+        place: (usize, usize),
     ) {
         let depth = self.groups.len();
         let rows: [&[[u8; GROUP]]; R] = std::array::from_fn(|row| &values[row * depth..][..depth]);
@@ -97,14 +102,14 @@ impl Panel<'_> {
             // SAFETY: `Instructions::best` and `all` name what the machine has.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
-            Instructions::Vnni => unsafe { x86::vnni(self, rows, scales, to, stride) },
+            Instructions::Vnni => unsafe { x86::vnni(self, rows, scales, to, place) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
-            Instructions::Avx2 => unsafe { x86::avx2(self, rows, scales, to, stride) },
+            Instructions::Avx2 => unsafe { x86::avx2(self, rows, scales, to, place) },
             Instructions::Plain => {
                 for (row, (values, scale)) in rows.iter().zip(scales).enumerate() {
-                    self.finish(&plain(self.groups, values), scale, &mut to[row * stride..]);
+                    self.finish(&plain(self.groups, values), scale, to, (place.0 + row, place.1));
                 }
             }
         }
@@ -112,15 +117,13 @@ impl Panel<'_> {
 
     /// From sums of p q to y.
     #[inline(always)]
-    fn finish(&self, sums: &[i32; WIDTH], scale: f32, to: &mut [f32]) {
+    fn finish(&self, sums: &[i32; WIDTH], scale: f32, to: &mut ViewMut<'_>, (row, column): (usize, usize)) {
         let count = self.scales.len();
-        let each = to[..count].iter_mut().zip(&sums[..count]).zip(self.scales);
-        match self.bias {
-            None => each.for_each(|((to, &sum), s)| *to = sum as f32 * (scale * s)),
-            Some(bias) => {
-                each.zip(bias).for_each(|(((to, &sum), s), b)| *to = sum as f32 * (scale * s) + b);
-            }
+        let mut values = [0.0; WIDTH];
+        for ((value, &sum), s) in values.iter_mut().zip(sums).zip(self.scales) {
+            *value = sum as f32 * (scale * s);
         }
+        self.ending.write(self.from, &mut values[..count], &mut to.row(row)[column..][..count]);
     }
 }
 
@@ -140,7 +143,7 @@ fn plain(groups: &[[i8; PANEL]], row: &[[u8; GROUP]]) -> [i32; WIDTH] {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{GROUP, PANEL, Panel, WIDTH};
+    use super::{GROUP, PANEL, Panel, ViewMut, WIDTH};
     use std::arch::x86_64::*;
 
     /// Σ (p + 128) q comes out of the instruction, and 128 Σ q is taken away from it.
@@ -149,8 +152,8 @@ mod x86 {
         panel: &Panel<'_>,
         rows: [&[[u8; GROUP]]; R],
         scales: [f32; R],
-        to: &mut [f32],
-        stride: usize,
+        to: &mut ViewMut<'_>,
+        place: (usize, usize),
     ) {
         const ACROSS: usize = PANEL / 64;
         let mut sums = [[_mm512_setzero_si512(); ACROSS]; R];
@@ -171,7 +174,7 @@ mod x86 {
             for (sum, total) in found.iter_mut().zip(panel.totals) {
                 *sum = sum.wrapping_sub(total.wrapping_mul(128));
             }
-            panel.finish(&found, scale, &mut to[row * stride..]);
+            panel.finish(&found, scale, to, (place.0 + row, place.1));
         }
     }
 
@@ -181,8 +184,8 @@ mod x86 {
         panel: &Panel<'_>,
         rows: [&[[u8; GROUP]]; R],
         scales: [f32; R],
-        to: &mut [f32],
-        stride: usize,
+        to: &mut ViewMut<'_>,
+        place: (usize, usize),
     ) {
         /// Columns whose groups fill a register.
         const EIGHT: usize = 8;
@@ -206,7 +209,7 @@ mod x86 {
                 let both = _mm256_hadd_epi32(sums[0], sums[1]);
                 *found = integers([_mm256_permute4x64_epi64::<0b1101_1000>(both)]);
             }
-            panel.finish(&found, scale, &mut to[row * stride..]);
+            panel.finish(&found, scale, to, (place.0 + row, place.1));
         }
     }
 

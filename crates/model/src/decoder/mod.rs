@@ -79,7 +79,7 @@ impl Alignment {
 pub(crate) struct Written {
     /// What the output layer reads: [B, T, width].
     pub(crate) features: Tensor<3>,
-    /// Where it looked.
+    /// Where it looked, if it has no heads; see [`Written::alignment`].
     pub(crate) alignment: Option<Alignment>,
     /// The features had it looked at one position alone, for each: [B, T, positions, width]. Only
     /// where [`Choosing::Everything`] was asked for.
@@ -95,6 +95,19 @@ impl Written {
     fn new(features: Tensor<3>, alignment: Option<Alignment>, candidates: Option<Tensor<4>>) -> Self {
         Self { features, alignment, candidates, heads: Vec::new(), cross_heads: Vec::new() }
     }
+
+    /// Where it looked at the source: for heads the mean over all of them.
+    pub(crate) fn alignment(&self) -> Option<Alignment> {
+        self.alignment
+            .clone()
+            .or_else(|| averaged(&self.cross_heads).map(|weights| Alignment { weights, choice: None }))
+    }
+}
+
+/// The mean over all layers and heads, each [B, H, T, S]: [B, T, S].
+fn averaged(layers: &[Tensor<4>]) -> Option<Tensor<3>> {
+    let means = layers.iter().map(|layer| layer.clone().mean_dim(1).squeeze_dim::<3>(1));
+    means.reduce(|sum, mean| sum + mean).map(|sum| sum / layers.len() as f64)
 }
 
 impl State {

@@ -1,10 +1,9 @@
 //! The Transformer's decoder: every column sees those before it, and the source from every layer.
 
-use super::{Alignment, Written};
+use super::Written;
 use crate::memory::{Memory, Tokens, row_ids};
 use crate::output::Output;
 use burn::module::Module;
-use burn::tensor::Tensor;
 use gatto_nn::transformer::{Stack, StackState};
 use gatto_nn::{Embedding, Noise};
 
@@ -46,20 +45,13 @@ impl TransformerDecoder {
     ) -> (Written, TransformerState) {
         let vectors = self.embedding.forward(tokens.ids.clone()); // [B, T, C]
         let read = self.stack.forward(vectors, None, state.0, noise);
-        let alignment = averaged(&read.cross_weights).map(|weights| Alignment { weights, choice: None });
         let written = Written {
             features: read.states,
-            alignment,
+            alignment: None,
             candidates: None,
             heads: read.weights,
             cross_heads: read.cross_weights,
         };
         (written, TransformerState(read.state))
     }
-}
-
-/// The mean over all layers and heads, each [B, H, T, S]: [B, T, S].
-fn averaged(layers: &[Tensor<4>]) -> Option<Tensor<3>> {
-    let means = layers.iter().map(|layer| layer.clone().mean_dim(1).squeeze_dim::<3>(1));
-    means.reduce(|sum, mean| sum + mean).map(|sum| sum / layers.len() as f64)
 }

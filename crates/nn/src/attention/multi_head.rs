@@ -7,7 +7,6 @@
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `D` width of a head, `C` = H · D.
 
 use super::scaled::{Comparison, Sight, attend};
-use crate::sharing::followed_by;
 use crate::{Initial, Linear, Noise, Precision};
 use burn::module::Module;
 use burn::tensor::Tensor;
@@ -50,14 +49,6 @@ pub struct KeysValues {
 }
 
 impl KeysValues {
-    /// The rows that are named, or all, and `more` behind each of them.
-    pub(crate) fn followed_by(self, rows: Option<&[usize]>, more: Self) -> Self {
-        Self {
-            keys: followed_by(self.keys, rows, more.keys),
-            values: followed_by(self.values, rows, more.values),
-        }
-    }
-
     /// Each part as `change` makes it.
     pub fn map(&self, change: impl Fn(Tensor<3>) -> Tensor<3>) -> Self {
         Self { keys: change(self.keys.clone()), values: change(self.values.clone()) }
@@ -85,6 +76,13 @@ impl MultiHead {
     pub fn prepare(&mut self, precision: Precision) {
         let maps = [&mut self.query, &mut self.key, &mut self.value, &mut self.output];
         maps.into_iter().flatten().for_each(|map| map.prepare(precision));
+    }
+
+    /// The maps of queries, keys, values and the result, if it has them.
+    pub(crate) fn maps(&self) -> Option<[&Linear; 4]> {
+        let [query, key, value, output] =
+            [&self.query, &self.key, &self.value, &self.output].map(Option::as_ref);
+        Some([query?, key?, value?, output?])
     }
 
     /// What the rows of `x` [B, T, C] ask for.

@@ -1,6 +1,8 @@
 //! One layer.
 
 use super::StackSettings;
+use super::columns::Columns;
+use super::step::{LayerStep, ReadyStep};
 use crate::attention::{KeysValues, MultiHead, MultiHeadSettings, Sight};
 use crate::positions::Positions;
 use crate::sharing::Fan;
@@ -8,6 +10,7 @@ use crate::{Activation, Initial, LayerNorm, Linear, Noise, Precision, activate_d
 use burn::module::Module;
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Where the norm of a sublayer stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,24 +26,27 @@ pub enum NormOrder {
 /// The parameters of a layer.
 #[derive(Module, Debug)]
 pub(super) struct Layer {
-    attention: MultiHead,
-    attention_norm: LayerNorm,
+    pub(super) attention: MultiHead,
+    pub(super) attention_norm: LayerNorm,
     /// How it looks at a source.
-    cross: Option<MultiHead>,
-    cross_norm: Option<LayerNorm>,
-    feed_forward: FeedForward,
-    feed_forward_norm: LayerNorm,
+    pub(super) cross: Option<MultiHead>,
+    pub(super) cross_norm: Option<LayerNorm>,
+    pub(super) feed_forward: FeedForward,
+    pub(super) feed_forward_norm: LayerNorm,
     #[module(skip)]
     order: NormOrder,
     #[module(skip)]
     dropout: f64,
+    /// The same laid ready for one column after the other.
+    #[module(skip)]
+    pub(super) step: ReadyStep,
 }
 
 /// F: y = act(x W₁ + b₁) W₂ + b₂.
 #[derive(Module, Debug)]
-struct FeedForward {
-    inner: Linear,
-    outer: Linear,
+pub(super) struct FeedForward {
+    pub(super) inner: Linear,
+    pub(super) outer: Linear,
     #[module(skip)]
     activation: Activation,
     #[module(skip)]
@@ -52,8 +58,8 @@ pub(super) struct Surroundings<'a> {
     /// Columns before the first of the input.
     pub(super) first: usize,
     pub(super) positions: &'a Positions,
-    /// Keys and values of the columns before, in a decoder, and the rows of them that go on, if not all.
-    pub(super) before: Option<(KeysValues, Option<&'a [usize]>)>,
+    /// The columns before, and which layer this is.
+    pub(super) before: (&'a Columns, usize),
     /// What its own columns may see.
     pub(super) sight: Sight,
     /// The source as this layer sees it, and how rows belong to its sentences.
@@ -91,6 +97,7 @@ impl Layer {
             feed_forward_norm: LayerNorm::new(width, initial),
             order: settings.norm,
             dropout: settings.dropout,
+            step: ReadyStep::default(),
         }
     }
 
@@ -100,6 +107,7 @@ impl Layer {
         self.cross.iter_mut().for_each(|cross| cross.prepare(precision));
         self.feed_forward.inner.prepare(precision);
         self.feed_forward.outer.prepare(precision);
+        self.step = ReadyStep(LayerStep::new(self).map(Arc::new));
     }
 
     /// A source [B, S, …] as this layer sees it.
@@ -113,10 +121,8 @@ impl Layer {
         let query = positions.turn(self.attention.queries(asking.clone()), first); // [B, T, C]
         let new = self.attention.keys_values(asking);
         let new = KeysValues { keys: positions.turn(new.keys, first), ..new };
-        let own = match before {
-            Some((before, rows)) => before.followed_by(rows, new),
-            None => new,
-        };
+        let (before, depth) = before;
+        let own = before.followed_by(depth, new);
         let keys = own.keys.dims()[1];
         let scale = self.attention.scale(query.dims()[2]);
         sight.bias = sight.bias.or_else(|| positions.bias_of(&query, first, keys, scale));

@@ -6,8 +6,12 @@
 //!
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `C` width of a layer, `F` inner width.
 
+mod columns;
 mod layer;
 mod stack;
+mod step;
+#[cfg(test)]
+mod step_tests;
 
 pub use layer::NormOrder;
 pub use stack::{Stack, StackOutput, StackSettings, StackState};

@@ -1,6 +1,7 @@
 //! A stack of layers, over whole sequences or column by column.
 
 use super::NormOrder;
+use super::columns::Columns;
 use super::layer::{Layer, Surroundings};
 use crate::attention::{KeysValues, Sight};
 use crate::positions::{Place, PositionSettings, Positions};
@@ -45,27 +46,26 @@ pub struct StackSettings {
 /// Layers of self-attention.
 #[derive(Module, Debug)]
 pub struct Stack {
-    positions: Positions,
-    layers: Vec<Layer>,
+    pub(super) positions: Positions,
+    pub(super) layers: Vec<Layer>,
     /// Behind the last layer, where norms stand before.
-    norm: Option<LayerNorm>,
+    pub(super) norm: Option<LayerNorm>,
     #[module(skip)]
-    settings: StackSettings,
+    pub(super) settings: StackSettings,
 }
 
 /// What a stack has read, for the columns that follow.
 #[derive(Clone, Debug, Default)]
 pub struct StackState {
-    /// Own keys and values of every layer; none before the first column.
-    own: Vec<KeysValues>,
-    /// The rows of them that go on, in this order, if not all: they are copied when the next column comes.
-    rows: Option<Vec<usize>>,
+    /// Own keys and values of every layer.
+    pub(super) own: Columns,
     /// The source as every layer sees it, and where it exists.
-    source: Vec<KeysValues>,
-    source_mask: Option<Tensor<2>>,
-    fan: Fan,
-    /// 1 where an own column exists [B, S], if some do not, and how many of a row's first do not.
-    gaps: Option<(Tensor<2>, Vec<usize>)>,
+    pub(super) source: Vec<KeysValues>,
+    pub(super) source_mask: Option<Tensor<2>>,
+    pub(super) fan: Fan,
+    /// 1 where an own column exists [B, S], if some do not, and how many of a row's first do not. Columns behind the
+    /// last of the mask exist.
+    pub(super) gaps: Option<(Tensor<2>, Vec<usize>)>,
     /// Columns so far.
     pub time: usize,
 }
@@ -86,7 +86,7 @@ pub struct StackOutput {
 impl StackState {
     /// Where it lives; `None` while there is nothing in it.
     pub fn device(&self) -> Option<Device> {
-        self.own.iter().chain(&self.source).next().map(|part| part.keys.device())
+        self.own.device().or_else(|| self.source.first().map(|part| part.keys.device()))
     }
 
     /// The state with only these rows, in this order.
@@ -97,11 +97,7 @@ impl StackState {
         let of_source = row_ids(&sentences, count, &ids.device());
         let source_mask = self.source_mask.clone();
         Self {
-            own: self.own.clone(),
-            rows: Some(match &self.rows {
-                Some(before) => rows.iter().map(|&row| before[row]).collect(),
-                None => rows.to_vec(),
-            }),
+            own: self.own.select(rows),
             source: match &of_source {
                 Some(ids) => self.source.iter().map(|part| part.map(|x| x.select(0, ids.clone()))).collect(),
                 None => self.source.clone(),
@@ -162,7 +158,14 @@ impl Stack {
         state: StackState,
         noise: &mut Noise,
     ) -> StackOutput {
-        let StackState { own, rows, source, source_mask, fan, gaps, time: first } = state;
+        let state = match noise.key() {
+            None => match self.step(&x, state) {
+                Ok(output) => return output,
+                Err(state) => state,
+            },
+            Some(_) => state,
+        };
+        let StackState { own, source, source_mask, fan, gaps, time: first } = state;
         let [batch, time, width] = x.dims();
         let keys = first + time;
         let gaps = gaps.map(|(exists, padding)| match keys - exists.dims()[1].min(keys) {
@@ -181,13 +184,12 @@ impl Stack {
         let scaled = x * (width as f64).sqrt();
         let mut x = dropout(self.positions.add(scaled, place), self.settings.embedding_dropout, noise);
         let (mut after, mut weights, mut cross_weights) = (Vec::new(), Vec::new(), Vec::new());
-        let mut before = own.into_iter();
         for (depth, layer) in self.layers.iter().enumerate() {
             let seen = Sight { mask: source_mask.clone(), ..Sight::default() };
             let around = Surroundings {
                 first,
                 positions: &self.positions,
-                before: before.next().map(|before| (before, rows.as_deref())),
+                before: (&own, depth),
                 sight: sight.clone(),
                 source: source.get(depth).map(|source| (source, seen, &fan)),
             };
@@ -201,7 +203,8 @@ impl Stack {
             Some(norm) => norm.forward(x),
             None => x,
         };
-        let state = StackState { own: after, rows: None, source, source_mask, fan, gaps, time: keys };
+        let own = Columns::new(after);
+        let state = StackState { own, source, source_mask, fan, gaps, time: keys };
         StackOutput { states, weights, cross_weights, state }
     }
 }

@@ -1,0 +1,279 @@
+//! Attention of one query in each row, over keys and values that lie where they were made.
+//!
+//! While a sequence is written, every step leaves a column of keys and values. Here they are read from as many pieces
+//! as there are, each with rows of its own: which of them a row goes on from is all that changes when rows are chosen,
+//! and nothing is ever copied. What a row sees depends on nothing but the row.
+//!
+//! Letters: `R` rows, `H` heads, `D` width of a head, `S` keys of a row.
+
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::softmax::{LANES, softmax};
+
+/// Multiplications that are worth a thread of their own.
+const WORTH: usize = 1 << 17;
+/// Registers of a value that are summed side by side.
+const ACROSS: usize = 4;
+
+/// Some columns of keys and values.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// `[rows, columns, H·D]`.
+    pub keys: &'a [f32],
+    /// `[rows, columns, H·D]`.
+    pub values: &'a [f32],
+    /// How many columns.
+    pub columns: usize,
+    /// Of each of the `R` rows, which row of the piece is its own; all in order if not given.
+    pub rows: Option<&'a [u32]>,
+}
+
+/// What a column of queries looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a> {
+    /// `H`.
+    pub heads: usize,
+    /// `D`.
+    pub width: usize,
+    /// What the products are multiplied by.
+    pub scale: f32,
+    /// The keys and values, in order.
+    pub pieces: &'a [Piece<'a>],
+    /// For each row: `[S]`, 0 where a key does not exist. All exist if not given.
+    pub masks: Option<&'a [&'a [f32]]>,
+    /// Added to the scores: `[H, S]` for all rows, or `[R, H, S]`.
+    pub bias: Option<&'a [f32]>,
+}
+
+impl<'a> Column<'a> {
+    /// `S`.
+    fn keys(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.columns).sum()
+    }
+
+    /// The keys and the values of a row, one behind the other.
+    fn of_row(&self, row: usize, keys: &mut Vec<&'a [f32]>, values: &mut Vec<&'a [f32]>) {
+        let width = self.heads * self.width;
+        keys.clear();
+        values.clear();
+        for piece in self.pieces {
+            let own = piece.rows.map_or(row, |rows| rows[row] as usize);
+            let place = own * piece.columns * width..(own + 1) * piece.columns * width;
+            keys.extend(piece.keys[place.clone()].chunks_exact(width));
+            values.extend(piece.values[place].chunks_exact(width));
+        }
+    }
+}
+
+/// Looks with the queries `q` `[R, H·D]`; the context goes to `context` `[R, H·D]`, the weights to `weights` `[R, H, S]`.
+///
+/// # Panics
+/// If lengths do not fit.
+pub fn forward_column(q: &[f32], column: &Column<'_>, context: &mut [f32], weights: &mut [f32]) {
+    let (row, keys) = (column.heads * column.width, column.keys());
+    if q.is_empty() || keys == 0 {
+        return context.fill(0.0);
+    }
+    let rows = q.len() / row;
+    assert_eq!((q.len(), context.len()), (rows * row, rows * row), "attention: q is not [R, H·D]");
+    assert_eq!(weights.len(), rows * column.heads * keys, "attention: the weights are not [R, H, S]");
+    let parts = rayon::current_num_threads().min((rows * row * keys * 2).div_ceil(WORTH)).min(rows);
+    let block = rows.div_ceil(parts);
+    let part = |index: usize, context: &mut [f32], weights: &mut [f32]| {
+        let first = index * block;
+        let q = &q[first * row..][..context.len()];
+        crate::instructions::arch().dispatch(Rows { column, first, q, context, weights, keys });
+    };
+    if parts == 1 {
+        return part(0, context, weights);
+    }
+    (context.par_chunks_mut(block * row))
+        .zip(weights.par_chunks_mut(block * column.heads * keys))
+        .enumerate()
+        .for_each(|(index, (context, weights))| part(index, context, weights));
+}
+
+/// Some rows from `first` on.
+struct Rows<'a, 'b> {
+    column: &'b Column<'a>,
+    first: usize,
+    q: &'b [f32],
+    context: &'b mut [f32],
+    weights: &'b mut [f32],
+    keys: usize,
+}
+
+impl WithSimd for Rows<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { column, first, q, context, weights, keys } = self;
+        let Column { heads, width, scale, masks, bias, .. } = *column;
+        let (mut own_keys, mut own_values) = (Vec::with_capacity(keys), Vec::with_capacity(keys));
+        let mut scores = vec![0.0; keys.next_multiple_of(LANES)];
+        let mut exists = vec![0.0; scores.len()];
+        exists[..keys].fill(1.0);
+        let each = q.chunks_exact(heads * width).zip(context.chunks_exact_mut(heads * width));
+        for (index, ((q, context), weights)) in each.zip(weights.chunks_exact_mut(heads * keys)).enumerate() {
+            let row = first + index;
+            column.of_row(row, &mut own_keys, &mut own_values);
+            if let Some(masks) = masks {
+                exists[..keys].copy_from_slice(&masks[row][..keys]);
+            }
+            let of_heads = q.chunks_exact(width).zip(context.chunks_exact_mut(width));
+            for (head, ((q, context), weights)) in of_heads.zip(weights.chunks_exact_mut(keys)).enumerate() {
+                for (score, key) in scores.iter_mut().zip(&own_keys) {
+                    *score = scale * dot(simd, q, &key[head * width..][..width]);
+                }
+                if let Some(bias) = bias {
+                    let shared = bias.len() == heads * keys;
+                    let from = if shared { head } else { row * heads + head } * keys;
+                    for (score, bias) in scores.iter_mut().zip(&bias[from..][..keys]) {
+                        *score += bias;
+                    }
+                }
+                softmax(&mut scores, &exists, keys);
+                weights.copy_from_slice(&scores[..keys]);
+                average(simd, weights, &own_values, head * width, context);
+            }
+        }
+    }
+}
+
+/// The product of two vectors; its order is a matter of their length.
+#[inline(always)]
+fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (S::as_simd_f32s(a), S::as_simd_f32s(b));
+    let mut sum = simd.splat_f32s(0.0);
+    for (&a, &b) in a.iter().zip(b) {
+        sum = simd.mul_add_e_f32s(a, b, sum);
+    }
+    if !a_rest.is_empty() {
+        sum = simd.mul_add_e_f32s(simd.partial_load_f32s(a_rest), simd.partial_load_f32s(b_rest), sum);
+    }
+    simd.reduce_sum_f32s(sum)
+}
+
+/// The sum of the values, each from `from` on and by its weight.
+#[inline(always)]
+fn average<S: Simd>(simd: S, weights: &[f32], values: &[&[f32]], from: usize, to: &mut [f32]) {
+    let width = to.len();
+    let whole = width / (ACROSS * S::F32_LANES) * (ACROSS * S::F32_LANES);
+    for start in (0..whole).step_by(ACROSS * S::F32_LANES) {
+        let mut sums = [simd.splat_f32s(0.0); ACROSS];
+        for (&weight, value) in weights.iter().zip(values) {
+            let weight = simd.splat_f32s(weight);
+            let (value, _) = S::as_simd_f32s(&value[from + start..][..ACROSS * S::F32_LANES]);
+            for c in 0..ACROSS {
+                sums[c] = simd.mul_add_e_f32s(weight, value[c], sums[c]);
+            }
+        }
+        let (to, _) = S::as_mut_simd_f32s(&mut to[start..][..ACROSS * S::F32_LANES]);
+        to.copy_from_slice(&sums);
+    }
+    for start in (whole..width).step_by(S::F32_LANES) {
+        let count = S::F32_LANES.min(width - start);
+        let mut sum = simd.splat_f32s(0.0);
+        for (&weight, value) in weights.iter().zip(values) {
+            let value = simd.partial_load_f32s(&value[from + start..][..count]);
+            sum = simd.mul_add_e_f32s(simd.splat_f32s(weight), value, sum);
+        }
+        simd.partial_store_f32s(&mut to[start..][..count], sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Args, Bias, Shape, forward_steady};
+    use super::*;
+    use crate::samples::values;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_the_attention_of_keys_in_one_piece(
+            rows in 1usize..6, heads in 1usize..4, width in prop_oneof![1usize..9, 60usize..70],
+            lengths in prop::collection::vec(1usize..20, 1..4), biased: bool, shared: bool, masked: bool, seed: u32,
+        ) {
+            let (row, keys) = (heads * width, lengths.iter().sum::<usize>());
+            let shape = Shape { batch: rows, heads, queries: 1, keys, width };
+            let q = values(rows * row, seed);
+            // Pieces of more rows than there are, of which some are taken.
+            let made: Vec<[Vec<f32>; 2]> = (1u32..)
+                .zip(&lengths)
+                .map(|(n, &len)| [values(7 * len * row, seed ^ n), values(7 * len * row, seed ^ (n << 8))])
+                .collect();
+            let chosen: Vec<Vec<u32>> =
+                (0..lengths.len()).map(|n| (0..rows).map(|r| ((3 * r + 5 * n) % 7) as u32).collect()).collect();
+            let of = |part: usize| -> Vec<f32> {
+                let mut all = Vec::new();
+                for r in 0..rows {
+                    for ((made, rows), &len) in made.iter().zip(&chosen).zip(&lengths) {
+                        all.extend(&made[part][rows[r] as usize * len * row..][..len * row]);
+                    }
+                }
+                all
+            };
+            let (k, v) = (of(0), of(1));
+            let mask: Vec<f32> = (0..rows * keys).map(|n| f32::from(u8::from(n % 3 != 1 || n % keys == 0))).collect();
+            let bias = values(if shared { heads * keys } else { rows * heads * keys }, seed ^ 77);
+            let args = Args {
+                shape, q: &q, k: &k, v: &v, scale: 0.7, mask: masked.then_some(&mask[..]), causal: Some(keys - 1),
+                bias: biased.then_some(if shared { Bias::Shared(&bias) } else { Bias::Own(&bias) }), dropout: None,
+            };
+            let expected = forward_steady(&args);
+            let pieces: Vec<Piece<'_>> = made
+                .iter()
+                .zip(&chosen)
+                .zip(&lengths)
+                .map(|((made, rows), &columns)| Piece { keys: &made[0], values: &made[1], columns, rows: Some(rows) })
+                .collect();
+            let masks: Vec<&[f32]> = mask.chunks_exact(keys).collect();
+            let column = Column {
+                heads, width, scale: 0.7, pieces: &pieces, masks: masked.then_some(&masks[..]),
+                bias: biased.then_some(&bias[..]),
+            };
+            let (mut context, mut weights) = (vec![9.0; rows * row], vec![9.0; rows * heads * keys]);
+            forward_column(&q, &column, &mut context, &mut weights);
+            for (found, expected) in context.iter().zip(&expected.context) {
+                prop_assert!((found - expected).abs() < 1e-5, "{found} and not {expected}");
+            }
+            for (found, expected) in weights.iter().zip(&expected.weights) {
+                prop_assert!((found - expected).abs() < 1e-5, "{found} and not {expected}");
+            }
+            // One row alone is what it is beside others.
+            let pieces: Vec<Piece<'_>> = pieces
+                .iter()
+                .map(|piece| Piece { rows: piece.rows.map(|rows| &rows[rows.len() - 1..]), ..*piece })
+                .collect();
+            let own = masks[rows - 1..].to_vec();
+            let last = Column {
+                pieces: &pieces, masks: masked.then_some(&own[..]),
+                bias: biased.then_some(&bias[bias.len() - heads * keys..]), ..column
+            };
+            let (mut alone, mut looked) = (vec![0.0; row], vec![0.0; heads * keys]);
+            forward_column(&q[(rows - 1) * row..], &last, &mut alone, &mut looked);
+            prop_assert_eq!(&alone, &context[(rows - 1) * row..]);
+            prop_assert_eq!(&looked, &weights[(rows - 1) * heads * keys..]);
+        }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let (rows, keys, heads, width) = (64, 20, 4, 64);
+        let row = heads * width;
+        let (q, k, v) = (values(rows * row, 1), values(rows * keys * row, 2), values(rows * keys * row, 3));
+        let pieces = [Piece { keys: &k, values: &v, columns: keys, rows: None }];
+        let column = Column { heads, width, scale: 1.0, pieces: &pieces, masks: None, bias: None };
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let (mut context, mut weights) = (vec![0.0; rows * row], vec![0.0; rows * heads * keys]);
+            pool.install(|| forward_column(&q, &column, &mut context, &mut weights));
+            (context, weights)
+        };
+        let one = with(1);
+        assert!([2, 3].into_iter().all(|threads| with(threads) == one));
+    }
+}
