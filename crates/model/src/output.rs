@@ -2,7 +2,7 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use gatto_nn::{Embedding, Initial, Linear, Precision, Ready, linear, linear_transposed, tanh};
+use gatto_nn::{Embedding, Initial, Linear, Preparing, Ready, linear, linear_transposed, tanh};
 
 /// Weight `[H, V]` (or the target tokens' vectors, transposed) and bias `[V]`.
 #[derive(Module, Debug)]
@@ -34,11 +34,11 @@ impl Output {
     }
 
     /// Makes the weights ready for prediction; `embedding` holds the vectors that do double duty.
-    pub(crate) fn prepare(&mut self, embedding: Option<&Embedding>, precision: Precision) {
-        self.narrow.iter_mut().for_each(|narrow| narrow.prepare(precision));
+    pub(crate) fn prepare(&mut self, embedding: Option<&Embedding>, how: Preparing<'_>) {
+        self.narrow.iter_mut().for_each(|narrow| narrow.prepare(how));
         self.ready = match (&self.weight, embedding) {
-            (Some(weight), _) => Ready::new(&weight.val(), false, precision),
-            (None, Some(embedding)) => Ready::new(&embedding.weight.val(), true, precision),
+            (Some(weight), _) => Ready::new(weight, false, how),
+            (None, Some(embedding)) => Ready::new(&embedding.weight, true, how),
             (None, None) => Ready::default(),
         };
     }

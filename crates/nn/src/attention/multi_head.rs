@@ -8,7 +8,7 @@
 
 use super::scaled::{Comparison, Sight, attend};
 use crate::sharing::followed_by;
-use crate::{Initial, Linear, Noise, Precision};
+use crate::{Initial, Linear, Noise, Preparing};
 use burn::module::Module;
 use burn::tensor::Tensor;
 
@@ -82,9 +82,9 @@ impl MultiHead {
     }
 
     /// Makes the weights ready for prediction.
-    pub fn prepare(&mut self, precision: Precision) {
+    pub fn prepare(&mut self, how: Preparing<'_>) {
         let maps = [&mut self.query, &mut self.key, &mut self.value, &mut self.output];
-        maps.into_iter().flatten().for_each(|map| map.prepare(precision));
+        maps.into_iter().flatten().for_each(|map| map.prepare(how));
     }
 
     /// What the rows of `x` [B, T, C] ask for.
