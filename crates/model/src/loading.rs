@@ -1,24 +1,41 @@
 //! From a file into a model, one tensor after the other: what is made ready for prediction goes straight there, and
 //! only the rest becomes parameters. So there are never two copies of the weights, but for the tensor at hand.
 
+use crate::config::Plan;
 use crate::error::ModelError;
-use crate::model::Model;
+use crate::model::{Model, Vocabularies};
 use crate::stored::{Parameter, Stored};
 use crate::weights::{self, Change, Visit};
 use burn::module::{Param, ParamId};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use gatto_nn::{Matrix, Precision, Preparing, Supply};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fills a blank model from a file, ready for prediction. With `whole`, every parameter has its values, also where
-/// prediction does not need it: those of eight bits are then s q.
-pub(crate) fn load(
-    mut model: Model,
-    stored: &Stored,
-    precision: Precision,
-    whole: bool,
-) -> Result<Model, ModelError> {
+/// How a model is taken from a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Taking {
+    /// How weights are kept for prediction; those in eight bits stay so.
+    pub precision: Precision,
+    /// Whether every parameter has its values, also where prediction does not need it: those of eight bits are then
+    /// s q.
+    pub whole: bool,
+}
+
+impl Model {
+    /// The model of a plan with the weights of a file, ready for prediction.
+    pub fn from_file(
+        plan: &Plan,
+        vocabularies: Vocabularies,
+        stored: &Stored,
+        taking: Taking,
+        device: &Device,
+    ) -> Result<Self, ModelError> {
+        load(Self::blank(plan, vocabularies, device), stored, taking)
+    }
+}
+
+fn load(mut model: Model, stored: &Stored, Taking { precision, whole }: Taking) -> Result<Model, ModelError> {
     let reader = Reader::new(&model, stored)?;
     model.prepare(Preparing::from_supply(precision, &reader));
     let Reader { places, taken, error, .. } = reader;

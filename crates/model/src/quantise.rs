@@ -1,7 +1,9 @@
 //! A model written down in eight bits, once, in place of being turned into them whenever it is loaded.
 
+use crate::config::Plan;
 use crate::error::ModelError;
 use crate::loading::quantisable;
+use crate::model::{Model, Vocabularies};
 use crate::saved::{CONFIG, LABELS, Opened, WEIGHTS};
 use crate::stored::{SCALE, Stored};
 use crate::weights::{self, Weight, Written};
@@ -36,12 +38,29 @@ pub fn quantise(
     also: impl FnOnce(&Path) -> Result<(), WriteError>,
 ) -> Result<Quantisation, ModelError> {
     let opened = Opened::new(from)?;
+    let folder = Unfinished::beside(to)?;
+    for file in [CONFIG, LABELS].into_iter().chain(TokenizerPair::FILES) {
+        copy(&from.join(file), &folder.0.join(file))?;
+    }
+    also(&folder.0)?;
     let stored = &opened.stored;
+    let made = quantise_weights(&opened.plan, opened.vocabularies(), stored, &folder.0.join(WEIGHTS))?;
+    folder.finish(to)?;
+    Ok(made)
+}
+
+/// Writes the weights of a model into a file in eight bits, as far as they have such a form.
+pub fn quantise_weights(
+    plan: &Plan,
+    vocabularies: Vocabularies,
+    stored: &Stored,
+    to: &Path,
+) -> Result<Quantisation, ModelError> {
     if stored.precision() == Precision::Int8 {
         let path = stored.path().to_owned();
         return Err(ModelError::Quantised { path, problem: "and cannot be quantised again" });
     }
-    let names = quantisable(opened.blank(&Device::flex()), stored)?;
+    let names = quantisable(Model::blank(plan, vocabularies, &Device::flex()), stored)?;
     let mut tensors = Vec::new();
     let mut matrices = 0;
     for (name, parameter) in stored.parameters() {
@@ -61,16 +80,9 @@ pub fn quantise(
     if matrices == 0 {
         return Err(ModelError::NothingToQuantise { path: stored.path().to_owned() });
     }
-    let folder = Unfinished::beside(to)?;
-    for file in [CONFIG, LABELS].into_iter().chain(TokenizerPair::FILES) {
-        copy(&from.join(file), &folder.0.join(file))?;
-    }
-    also(&folder.0)?;
-    weights::write(&folder.0.join(WEIGHTS), tensors)?;
-    let after = Stored::open(&folder.0.join(WEIGHTS))?.bytes();
-    folder.finish(to)?;
+    weights::write(to, tensors)?;
     let others = stored.parameters().len() - matrices;
-    Ok(Quantisation { matrices, others, before: stored.bytes(), after })
+    Ok(Quantisation { matrices, others, before: stored.bytes(), after: Stored::open(to)?.bytes() })
 }
 
 /// Copies a file, if it is there.

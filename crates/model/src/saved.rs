@@ -9,7 +9,7 @@ use crate::config::{
     SharingConfig, SingleConfig, Task,
 };
 use crate::error::ModelError;
-use crate::loading;
+use crate::loading::Taking;
 use crate::model::{Model, Vocabularies};
 use crate::stored::Stored;
 use burn::tensor::Device;
@@ -108,7 +108,7 @@ pub struct Saved {
 /// All of a run directory but the values of its parameters.
 pub(crate) struct Opened {
     described: Described,
-    plan: config::Plan,
+    pub(crate) plan: config::Plan,
     tokens: TokenizerPair,
     labels: Option<Arc<Labels>>,
     pub(crate) stored: Stored,
@@ -146,10 +146,8 @@ impl Opened {
         Ok(Self { described, plan, tokens, labels, stored })
     }
 
-    /// The model without values.
-    pub(crate) fn blank(&self, device: &Device) -> Model {
-        let vocabularies = Vocabularies::with_labels(&self.tokens, self.labels.as_deref());
-        Model::blank(&self.plan, vocabularies, device)
+    pub(crate) fn vocabularies(&self) -> Vocabularies {
+        Vocabularies::with_labels(&self.tokens, self.labels.as_deref())
     }
 }
 
@@ -190,8 +188,8 @@ impl Saved {
                 problem: "which cannot be floats again (--precision float)",
             });
         }
-        let blank = opened.blank(device);
-        let model = loading::load(blank, &opened.stored, precision.unwrap_or(stored), whole)?;
+        let taking = Taking { precision: precision.unwrap_or(stored), whole };
+        let model = Model::from_file(&opened.plan, opened.vocabularies(), &opened.stored, taking, device)?;
         let Opened { described, plan, tokens, labels, .. } = opened;
         Ok(Self { task: described.task, plan, model, tokens, labels, search: described.search })
     }

@@ -22,6 +22,9 @@ use std::path::{Path, PathBuf};
 /// What the scales of a matrix are called, behind its own name.
 pub(crate) const SCALE: &str = ".scale";
 
+/// Bytes that are copied at a time; whole floats.
+const AT_ONCE: usize = 4 << 20;
+
 /// An open file of weights.
 #[derive(Debug)]
 pub struct Stored {
@@ -119,13 +122,26 @@ impl Stored {
 
     /// The values of a parameter as floats.
     pub fn floats(&self, parameter: &Parameter) -> Result<Vec<f32>, ModelError> {
-        self.show(parameter, |values| match values {
-            Matrix::Floats(values) => values.to_vec(),
-            Matrix::Bytes(values, scales) => {
-                let rows = values.chunks_exact(scales.len().max(1));
-                rows.flat_map(|row| row.iter().zip(scales).map(|(&q, scale)| f32::from(q) * scale)).collect()
-            }
-        })
+        let mut found = Vec::with_capacity(parameter.count());
+        if parameter.precision() == Precision::Int8 {
+            self.show(parameter, |values| {
+                if let Matrix::Bytes(values, scales) = values {
+                    let rows = values.chunks_exact(scales.len().max(1));
+                    found.extend(rows.flat_map(|row| row.iter().zip(scales)).map(|(&q, s)| f32::from(q) * s));
+                }
+            })?;
+            return Ok(found);
+        }
+        // Piece by piece, so that the file does not stand beside its copy.
+        for start in (0..parameter.values.len).step_by(AT_ONCE) {
+            let place = Place {
+                start: parameter.values.start + start as u64,
+                len: AT_ONCE.min(parameter.values.len - start),
+            };
+            let piece = mapped(&self.file, place).map_err(|error| self.unreadable(error))?;
+            found.extend_from_slice(&floats(piece.as_deref().unwrap_or_default()));
+        }
+        Ok(found)
     }
 
     /// Shows the values of a parameter as they are.

@@ -53,15 +53,16 @@ impl Quantised {
         Self::of_panels(input, output, |from, panel, scales, totals| match transposed {
             true => {
                 let rows = weight[from * input..].chunks_exact(input.max(1));
+                let mut integers = vec![[0; GROUP]; panel.len()];
                 for (column, ((row, scale), total)) in rows.zip(scales).zip(totals).enumerate() {
                     let (found, inverse) = scale_of(row);
                     *scale = found;
-                    for (values, groups) in row.chunks(GROUP).zip(&mut *panel) {
-                        for (to, value) in groups[column * GROUP..].iter_mut().zip(values) {
-                            let q = rounded(value * inverse);
-                            *to = q as i8;
-                            *total += q;
-                        }
+                    for (to, value) in integers.as_flattened_mut().iter_mut().zip(row) {
+                        *to = rounded(value * inverse) as i8;
+                    }
+                    *total = integers.as_flattened().iter().map(|&q| i32::from(q)).sum();
+                    for (groups, integers) in panel.iter_mut().zip(&integers) {
+                        groups.as_chunks_mut::<GROUP>().0[column] = *integers;
                     }
                 }
             }
@@ -210,16 +211,25 @@ impl Rows {
 fn fill<'a, T: Copy + 'a>(
     panel: &mut [[i8; PANEL]],
     totals: &mut [i32],
-    rows: impl Iterator<Item = &'a [T]>,
+    mut rows: impl Iterator<Item = &'a [T]>,
     integers: impl Fn(usize, T) -> i8,
 ) {
-    for (index, row) in rows.enumerate() {
-        let (groups, place) = (panel[index / GROUP].as_chunks_mut::<GROUP>().0, index % GROUP);
-        for (column, ((&value, group), total)) in row.iter().zip(groups).zip(&mut *totals).enumerate() {
-            group[place] = integers(column, value);
-            *total += i32::from(group[place]);
+    let mut sums = [0; WIDTH];
+    for groups in panel {
+        // Rows first, then all columns of them: both loops are of a length that is known.
+        let mut together = [[0; WIDTH]; GROUP];
+        for (to, row) in together.iter_mut().zip(rows.by_ref()) {
+            for (column, (to, &value)) in to.iter_mut().zip(row).enumerate() {
+                *to = integers(column, value);
+            }
+        }
+        for (column, (group, sum)) in groups.as_chunks_mut::<GROUP>().0.iter_mut().zip(&mut sums).enumerate()
+        {
+            *group = std::array::from_fn(|place| together[place][column]);
+            *sum += group.iter().map(|&q| i32::from(q)).sum::<i32>();
         }
     }
+    totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = sum);
 }
 
 /// The weights `[input, output]` in eight bits as they are kept in files: in the same order, and the scale of each of the
