@@ -35,17 +35,18 @@ impl Model {
     }
 }
 
-fn load(mut model: Model, stored: &Stored, Taking { precision, whole }: Taking) -> Result<Model, ModelError> {
+fn load(model: Model, stored: &Stored, Taking { precision, whole }: Taking) -> Result<Model, ModelError> {
     let reader = Reader::new(&model, stored)?;
-    model.prepare(Preparing::from_supply(precision, &reader));
-    let Reader { places, taken, error, .. } = reader;
-    if let Some(error) = error.into_inner() {
+    let (model, asked) = asked(model);
+    // Parameters first: whatever else a model makes ready may read them.
+    let left_out = if whole { BTreeSet::new() } else { asked };
+    let mut fill = Fill { stored, places: &reader.places, left_out: &left_out, error: None };
+    let mut model = weights::change(model, &mut fill);
+    if let Some(error) = fill.error {
         return Err(error);
     }
-    let left_out = if whole { BTreeSet::new() } else { taken.into_inner() };
-    let mut fill = Fill { stored, places: &places, left_out: &left_out, error: None };
-    let model = weights::change(model, &mut fill);
-    match fill.error {
+    model.prepare(Preparing::from_supply(precision, &reader));
+    match reader.error.into_inner() {
         Some(error) => Err(error),
         None => Ok(model.with_parameters(left_out.is_empty())),
     }
@@ -53,25 +54,35 @@ fn load(mut model: Model, stored: &Stored, Taking { precision, whole }: Taking) 
 
 /// The matrices of a model that have a form in eight bits, by their names. Token vectors that are an output layer as
 /// well are not among them.
-pub(crate) fn quantisable(mut model: Model, stored: &Stored) -> Result<BTreeSet<String>, ModelError> {
-    let reader = Reader { asked_only: true, ..Reader::new(&model, stored)? };
-    model.prepare(Preparing::from_supply(Precision::Int8, &reader));
-    let Reader { places, taken, .. } = reader;
-    Ok(taken
-        .into_inner()
-        .into_iter()
-        .filter_map(|id| places.get(&id).map(|(name, _)| name.clone()))
-        .collect())
+pub(crate) fn quantisable(model: Model, stored: &Stored) -> Result<BTreeSet<String>, ModelError> {
+    let reader = Reader::new(&model, stored)?;
+    let (_, asked) = asked(model);
+    Ok(asked.iter().filter_map(|id| reader.places.get(id)).map(|(name, _)| name.clone()).collect())
+}
+
+/// The parameters that a blank model makes ready and does not need besides.
+fn asked(mut model: Model) -> (Model, BTreeSet<ParamId>) {
+    let asked = Asked::default();
+    model.prepare(Preparing::from_supply(Precision::Float, &asked));
+    (model, asked.0.into_inner())
+}
+
+/// Remembers what it is asked for, and gives nothing.
+#[derive(Default)]
+struct Asked(RefCell<BTreeSet<ParamId>>);
+
+impl Supply for Asked {
+    fn supply(&self, id: ParamId, shared: bool, _: &mut dyn FnMut(Matrix<'_>)) {
+        if !shared {
+            self.0.borrow_mut().insert(id);
+        }
+    }
 }
 
 /// Reads what is made ready.
 struct Reader<'a> {
     stored: &'a Stored,
     places: Places<'a>,
-    /// Gives nothing, and remembers what it was asked for.
-    asked_only: bool,
-    /// What nobody needs as a parameter any more.
-    taken: RefCell<BTreeSet<ParamId>>,
     error: RefCell<Option<ModelError>>,
 }
 
@@ -90,8 +101,7 @@ impl<'a> Reader<'a> {
         if let Some(name) = stored.parameters().keys().find(|name| !known.contains(name)) {
             return Err(weights::unknown(stored.path(), name));
         }
-        let (taken, error) = (RefCell::default(), RefCell::default());
-        Ok(Self { stored, places: look.places, asked_only: false, taken, error })
+        Ok(Self { stored, places: look.places, error: RefCell::default() })
     }
 }
 
@@ -100,16 +110,13 @@ impl Supply for Reader<'_> {
         let Some((_, parameter)) = self.places.get(&id).filter(|_| self.error.borrow().is_none()) else {
             return;
         };
-        let shown = match (self.asked_only, shared && parameter.precision() == Precision::Int8) {
-            (true, _) => Ok(()),
-            (false, false) => self.stored.show(parameter, take),
+        let shown = match shared && parameter.precision() == Precision::Int8 {
+            false => self.stored.show(parameter, take),
             // Scales are of other columns than those that are asked for.
-            (false, true) => self.stored.floats(parameter).map(|values| take(Matrix::Floats(&values))),
+            true => self.stored.floats(parameter).map(|values| take(Matrix::Floats(&values))),
         };
-        match shown {
-            Ok(()) if !shared => drop(self.taken.borrow_mut().insert(id)),
-            Ok(()) => {}
-            Err(error) => *self.error.borrow_mut() = Some(error),
+        if let Err(error) = shown {
+            *self.error.borrow_mut() = Some(error);
         }
     }
 }

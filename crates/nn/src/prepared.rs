@@ -37,7 +37,7 @@ pub enum Matrix<'a> {
 /// Gives the values of parameters that are not in their model yet.
 pub trait Supply {
     /// Calls `take` with the values of a parameter, or does nothing if they cannot be had. If they are `shared`, the
-    /// parameter itself is needed besides.
+    /// parameter itself is needed besides. What nobody asks for has its values already.
     fn supply(&self, id: ParamId, shared: bool, take: &mut dyn FnMut(Matrix<'_>));
 }
 
