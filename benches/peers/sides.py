@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -124,6 +125,15 @@ class Cast:
             subprocess.run([self.peers, "save", config, directory], check=True)
         return directory
 
+    def quantised(self, model):
+        """The same in eight bits, as CTranslate2 has its own."""
+        ours, directory = self.model(model), self.folder / f"{model.name}-int8"
+        weights = directory / "model.safetensors"
+        if not weights.exists() or weights.stat().st_mtime < (ours / "model.safetensors").stat().st_mtime:
+            shutil.rmtree(directory, ignore_errors=True)
+            subprocess.run([self.gatto, "quantize", ours, "-o", directory], check=True, stdout=subprocess.DEVNULL)
+        return directory
+
     def converted(self, model, script, *more):
         """The model of a peer, made of ours."""
         ours = self.model(model)
@@ -201,9 +211,8 @@ class Cast:
         """Each side as a command that reads one line and writes its translation."""
         length = str(work.target)
         sides = []
-        for precision in OUR_PRECISIONS:
-            flags = [] if precision == "float32" else ["--precision", precision]
-            sides.append(Side("Gatto", [self.gatto, "predict", self.model(work.model), *flags], [], precision))
+        for precision, model in zip(OUR_PRECISIONS, [self.model(work.model), self.quantised(work.model)]):
+            sides.append(Side("Gatto", [self.gatto, "predict", model], [], precision))
         for precision in ("float32", "int8"):
             model = self.converted(work.model, "ctranslate2", precision)
             command = [self.python, HERE / "ctranslate2_decode.py", "first", model, precision, length]

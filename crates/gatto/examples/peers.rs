@@ -168,7 +168,7 @@ fn decode(settings: &Decoding) -> Result<()> {
         "int8" => Precision::Int8,
         other => bail!("{other}: is no precision; write float32 or int8"),
     };
-    let mut saved = Saved::load_with(&settings.model, precision, &Device::flex())?;
+    let mut saved = Saved::load_with(&settings.model, Some(precision), &Device::flex())?;
     saved.search.beam = settings.beam;
     saved.search.max_length = settings.length;
     saved.search.min_length = settings.length - 1;

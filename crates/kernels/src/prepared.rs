@@ -45,6 +45,14 @@ impl Prepared {
         Self::Bytes(Quantised::new(weight, input, output, transposed))
     }
 
+    /// A matrix that is in eight bits already, as [`crate::quantised::quantise`] leaves it.
+    ///
+    /// # Panics
+    /// If the number of values is not that of `input` rows with a scale for each column.
+    pub fn of_bytes(values: &[i8], scales: &[f32], input: usize) -> Self {
+        Self::Bytes(Quantised::of_rows(values, scales, input))
+    }
+
     /// I and O.
     pub fn shape(&self) -> (usize, usize) {
         match self {

@@ -125,14 +125,39 @@ pub enum ModelError {
     /// A file cannot be written.
     #[error(transparent)]
     Unwritable(#[from] gatto_data::WriteError),
-    /// A weights file is not a safetensors file of f32 tensors.
-    #[error("{}: is not a usable weights file: {message}", path.display())]
+    /// A weights file is not a safetensors file that a model can have.
+    #[error("{}: is not a usable weights file: {message}; restore it from a copy, or train again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         message: String,
     },
+    /// A weights file in eight bits is not what is asked for.
+    #[error("{}: holds weights of eight bits, {problem}; take the model that it was made of", path.display())]
+    Quantised {
+        /// The file.
+        path: PathBuf,
+        /// What cannot be done with it.
+        problem: &'static str,
+    },
+    /// There is nothing in a model that could be kept in eight bits.
+    #[error("{}: has no weights that could be kept in eight bits; use it as it is", path.display())]
+    NothingToQuantise {
+        /// The weights.
+        path: PathBuf,
+    },
+    /// A folder that is to be made is there.
+    #[error("{}: is there already and not an empty folder; name one that does not exist yet", path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A model has its weights ready for prediction and no parameters beside them.
+    #[error(
+        "the model was loaded for prediction alone; load it whole (`Saved::load_whole`) to ask for gradients"
+    )]
+    NotWhole,
     /// A weights file lacks a parameter of the model.
     #[error("{}: has no weights for `{name}`; it belongs to a model of another configuration", path.display())]
     Missing {

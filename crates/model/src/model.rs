@@ -12,7 +12,7 @@ use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
 use gatto_data::{Labels, Padded};
 use gatto_nn::attention::Choosing;
-use gatto_nn::{Initial, Noise, Precision};
+use gatto_nn::{Initial, Noise, Preparing};
 
 /// The numbers of tokens on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,9 @@ pub struct Model {
     source_output: bool,
     #[module(skip)]
     vocabularies: Vocabularies,
+    /// Whether all parameters have values.
+    #[module(skip)]
+    whole: bool,
 }
 
 impl Model {
@@ -73,7 +76,7 @@ impl Model {
         Self::with(plan, vocabularies, &mut Initial::new(seed, device))
     }
 
-    /// The model of a plan with zeros everywhere, for values that come from elsewhere.
+    /// The model of a plan without values, which come from elsewhere.
     pub fn blank(plan: &Plan, vocabularies: Vocabularies, device: &Device) -> Self {
         Self::with(plan, vocabularies, &mut Initial::blank(device))
     }
@@ -93,16 +96,28 @@ impl Model {
             plan.features.as_ref().map(|features| assembly::features(features, vocabularies.source, initial));
         let single = plan.reader == Reader::Itself;
         let source_output = plan.sharing.source_output;
-        Self { encoder, decoder, head, features, single, source_output, vocabularies }
+        Self { encoder, decoder, head, features, single, source_output, vocabularies, whole: true }
+    }
+
+    /// The same model, and whether all its parameters have values.
+    pub(crate) fn with_parameters(self, whole: bool) -> Self {
+        Self { whole, ..self }
+    }
+
+    /// Whether all parameters have values, so that gradients can be asked for. Where a model was loaded for prediction,
+    /// those that were made ready have none.
+    pub fn is_whole(&self) -> bool {
+        self.whole
     }
 
     /// Makes the weights ready for prediction. It holds until parameters change.
-    pub fn prepare(&mut self, precision: Precision) {
-        self.encoder.iter_mut().for_each(|encoder| encoder.prepare(precision));
-        self.features.iter_mut().for_each(|features| features.network.prepare(precision));
+    pub fn prepare<'a>(&mut self, how: impl Into<Preparing<'a>>) {
+        let how = how.into();
+        self.encoder.iter_mut().for_each(|encoder| encoder.prepare(how));
+        self.features.iter_mut().for_each(|features| features.network.prepare(how));
         let source = self.encoder.as_ref().filter(|_| self.source_output).and_then(Encoder::embedding);
         if let Some(decoder) = &mut self.decoder {
-            decoder.prepare(source, precision);
+            decoder.prepare(source, how);
         }
     }
 

@@ -3,7 +3,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use gatto_nn::loss::{Projection, Targets, cross_entropy, projected_cross_entropy};
-use gatto_nn::{Embedding, Initial, Linear, Precision, Ready, tanh};
+use gatto_nn::{Embedding, Initial, Linear, Preparing, Ready, tanh};
 
 /// The most scores that [`Output::answers`] has in memory, unless a row has more.
 const SLICE: usize = 4 << 20;
@@ -73,11 +73,11 @@ impl Output {
     }
 
     /// Makes the weights ready for prediction; `embedding` holds the vectors that do double duty.
-    pub(crate) fn prepare(&mut self, embedding: Option<&Embedding>, precision: Precision) {
-        self.narrow.iter_mut().for_each(|narrow| narrow.prepare(precision));
+    pub(crate) fn prepare(&mut self, embedding: Option<&Embedding>, how: Preparing<'_>) {
+        self.narrow.iter_mut().for_each(|narrow| narrow.prepare(how));
         self.ready = match (&self.weight, embedding) {
-            (Some(weight), _) => Ready::new(&weight.val(), false, precision),
-            (None, Some(embedding)) => Ready::new(&embedding.weight.val(), true, precision),
+            (Some(weight), _) => Ready::new(weight, false, how),
+            (None, Some(embedding)) => Ready::new(&embedding.weight, true, how),
             (None, None) => Ready::default(),
         };
     }

@@ -9,8 +9,9 @@ use crate::config::{
     SharingConfig, SingleConfig, Task,
 };
 use crate::error::ModelError;
+use crate::loading::Taking;
 use crate::model::{Model, Vocabularies};
-use crate::weights;
+use crate::stored::Stored;
 use burn::tensor::Device;
 use gatto_data::tokens::{TokenizerPair, TokensConfig};
 use gatto_data::{Coder, Labels};
@@ -25,7 +26,7 @@ pub const CONFIG: &str = "config.toml";
 /// The weights, in the run directory.
 pub const WEIGHTS: &str = "model.safetensors";
 /// The labels, in the run directory.
-const LABELS: &str = "labels.json";
+pub(crate) const LABELS: &str = "labels.json";
 /// The parameter that has a number for every answer of a head.
 const ANSWERS: &str = "head.output.bias";
 
@@ -104,14 +105,17 @@ pub struct Saved {
     pub search: SearchConfig,
 }
 
-impl Saved {
-    /// Loads the model in a run directory, ready to be used.
-    pub fn load(directory: &Path, device: &Device) -> Result<Self, ModelError> {
-        Self::load_with(directory, Precision::Float, device)
-    }
+/// All of a run directory but the values of its parameters.
+pub(crate) struct Opened {
+    described: Described,
+    pub(crate) plan: config::Plan,
+    tokens: TokenizerPair,
+    labels: Option<Arc<Labels>>,
+    pub(crate) stored: Stored,
+}
 
-    /// The same with weights of another precision.
-    pub fn load_with(directory: &Path, precision: Precision, device: &Device) -> Result<Self, ModelError> {
+impl Opened {
+    pub(crate) fn new(directory: &Path) -> Result<Self, ModelError> {
         let require = |file: &'static str| match directory.join(file).exists() {
             true => Ok(()),
             false => Err(ModelError::NotARun { path: directory.to_owned(), missing: file }),
@@ -132,17 +136,61 @@ impl Saved {
             }
             false => None,
         };
-        let vocabularies = Vocabularies::with_labels(&tokens, labels.as_deref());
-        let path = directory.join(WEIGHTS);
-        let weights = weights::load(&path)?;
-        if let (Some(labels), Some(answers)) = (&labels, weights.get(ANSWERS))
+        let stored = Stored::open(&directory.join(WEIGHTS))?;
+        if let (Some(labels), Some(answers)) = (&labels, stored.parameters().get(ANSWERS))
             && answers.shape != [labels.len()]
         {
-            let (path, found, expected) = (directory.join(LABELS), labels.len(), answers.values.len());
+            let (path, found, expected) = (directory.join(LABELS), labels.len(), answers.count());
             return Err(ModelError::OtherLabels { path, found, expected });
         }
-        let mut model = weights::install(Model::blank(&plan, vocabularies, device), weights, &path, true)?;
-        model.prepare(precision);
+        Ok(Self { described, plan, tokens, labels, stored })
+    }
+
+    pub(crate) fn vocabularies(&self) -> Vocabularies {
+        Vocabularies::with_labels(&self.tokens, self.labels.as_deref())
+    }
+}
+
+impl Saved {
+    /// Loads the model in a run directory, ready to be used. Parameters that prediction reads in another form have no
+    /// values: see [`Saved::load_whole`].
+    pub fn load(directory: &Path, device: &Device) -> Result<Self, ModelError> {
+        Self::load_with(directory, None, device)
+    }
+
+    /// The same with weights of this precision; if none is given, as the file has them.
+    pub fn load_with(
+        directory: &Path,
+        precision: Option<Precision>,
+        device: &Device,
+    ) -> Result<Self, ModelError> {
+        Self::load_as(directory, precision, device, false)
+    }
+
+    /// The same with values for all parameters, so that gradients can be asked for. Those of weights in eight bits are
+    /// what the integers and their scales stand for.
+    pub fn load_whole(directory: &Path, device: &Device) -> Result<Self, ModelError> {
+        Self::load_as(directory, None, device, true)
+    }
+
+    fn load_as(
+        directory: &Path,
+        precision: Option<Precision>,
+        device: &Device,
+        whole: bool,
+    ) -> Result<Self, ModelError> {
+        let opened = Opened::new(directory)?;
+        let stored = opened.stored.precision();
+        if (precision, stored) == (Some(Precision::Float), Precision::Int8) {
+            let path = opened.stored.path().to_owned();
+            return Err(ModelError::Quantised {
+                path,
+                problem: "which cannot be floats again (--precision float)",
+            });
+        }
+        let taking = Taking { precision: precision.unwrap_or(stored), whole };
+        let model = Model::from_file(&opened.plan, opened.vocabularies(), &opened.stored, taking, device)?;
+        let Opened { described, plan, tokens, labels, .. } = opened;
         Ok(Self { task: described.task, plan, model, tokens, labels, search: described.search })
     }
 

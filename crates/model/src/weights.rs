@@ -1,9 +1,11 @@
 //! Parameters by name: to and from safetensors files, and from one model into another.
 
 use crate::error::ModelError;
+use crate::stored::{Parameter, Stored};
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Tensor, TensorData};
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use gatto_nn::Precision;
+use safetensors::{Dtype, tensor::TensorView};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -151,47 +153,66 @@ pub fn install<M: Module>(
     let module = change(module, &mut install);
     match (install.error, weights.keys().next()) {
         (Some(error), _) => Err(error),
-        (None, Some(name)) => Err(ModelError::Damaged {
-            path: path.to_owned(),
-            message: format!("it has weights for `{name}`, which the model has not"),
-        }),
+        (None, Some(name)) => Err(unknown(path, name)),
         (None, None) => Ok(module),
     }
 }
 
+/// A file with weights that no parameter of the model has.
+pub(crate) fn unknown(path: &Path, name: &str) -> ModelError {
+    let message = format!("it has weights for `{name}`, which the model has not");
+    ModelError::Damaged { path: path.to_owned(), message }
+}
+
 /// Writes weights to a safetensors file, in one piece or not at all.
 pub fn save(path: &Path, weights: &Weights) -> Result<(), ModelError> {
-    let bytes: Vec<(&String, &Weight, Vec<u8>)> = weights
-        .iter()
-        .map(|(name, weight)| (name, weight, weight.values.iter().flat_map(|v| v.to_le_bytes()).collect()))
-        .collect();
+    write(path, weights.iter().map(|(name, weight)| (name, Written::floats(weight))).collect())
+}
+
+/// A tensor as it is written.
+pub(crate) struct Written {
+    pub(crate) dtype: Dtype,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Written {
+    pub(crate) fn floats(weight: &Weight) -> Self {
+        let bytes = weight.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Self { dtype: Dtype::F32, shape: weight.shape.clone(), bytes }
+    }
+}
+
+/// Writes tensors to a safetensors file, in one piece or not at all.
+pub(crate) fn write<N: AsRef<str> + Ord + std::fmt::Display>(
+    path: &Path,
+    tensors: Vec<(N, Written)>,
+) -> Result<(), ModelError> {
     let damaged = |error: safetensors::SafeTensorError| ModelError::Damaged {
         path: path.to_owned(),
         message: error.to_string(),
     };
-    let views = bytes
+    let views = tensors
         .iter()
-        .map(|(name, weight, bytes)| Ok((name, TensorView::new(Dtype::F32, weight.shape.clone(), bytes)?)))
+        .map(|(name, tensor)| Ok((name, TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)?)))
         .collect::<Result<Vec<_>, _>>()
         .map_err(damaged)?;
     let file = safetensors::serialize(views, None).map_err(damaged)?;
     Ok(gatto_data::files::replace(path, |out| out.write_all(&file))?)
 }
 
-/// Reads a safetensors file of f32 tensors.
+/// Reads a safetensors file of floats. One in eight bits is refused: nothing can be learnt from there on.
 pub fn load(path: &Path) -> Result<Weights, ModelError> {
-    let file =
-        std::fs::read(path).map_err(|error| ModelError::Unreadable { path: path.to_owned(), error })?;
-    let damaged = |message: String| ModelError::Damaged { path: path.to_owned(), message };
-    let tensors = SafeTensors::deserialize(&file).map_err(|error| damaged(error.to_string()))?;
-    let mut weights = Weights::new();
-    for (name, view) in tensors.iter() {
-        if view.dtype() != Dtype::F32 {
-            return Err(damaged(format!("`{name}` holds {:?} and not F32 values", view.dtype())));
-        }
-        let values =
-            view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        weights.insert(name.to_owned(), Weight { shape: view.shape().to_vec(), values });
+    let stored = Stored::open(path)?;
+    if stored.precision() == Precision::Int8 {
+        return Err(ModelError::Quantised {
+            path: path.to_owned(),
+            problem: "which are for prediction and cannot be trained",
+        });
     }
-    Ok(weights)
+    let read = |(name, parameter): (&String, &Parameter)| {
+        let weight = Weight { shape: parameter.shape.clone(), values: stored.floats(parameter)? };
+        Ok((name.clone(), weight))
+    };
+    stored.parameters().iter().map(read).collect()
 }

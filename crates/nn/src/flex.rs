@@ -40,6 +40,11 @@ impl Operand {
     }
 }
 
+/// Whether a tensor lives on the CPU, outside any gradient graph.
+pub(crate) fn is_plain<const D: usize>(tensor: &Tensor<D>) -> bool {
+    !tensor.is_autodiff() && tensor.clone().try_into_primitive::<Flex>().is_ok()
+}
+
 /// f32 values of the CPU, shared and never copied.
 #[derive(Clone, Debug)]
 pub(crate) struct Values(FlexTensor);

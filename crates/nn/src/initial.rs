@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 /// Draws first values one parameter after the other, so that a model of one configuration and one
 /// seed always starts the same.
 pub struct Initial {
-    /// `None`: every value is zero.
+    /// `None`: there are no values.
     generator: Option<ChaCha8Rng>,
     device: Device,
 }
@@ -19,7 +19,8 @@ impl Initial {
         Self { generator: Some(ChaCha8Rng::seed_from_u64(seed)), device: device.clone() }
     }
 
-    /// Draws nothing: zeros for parameters whose values come from elsewhere.
+    /// Draws nothing, for parameters whose values come from elsewhere: each has its shape, and takes no memory. Should it
+    /// be used all the same, what comes out is not a number.
     pub fn blank(device: &Device) -> Self {
         Self { generator: None, device: device.clone() }
     }
@@ -28,13 +29,13 @@ impl Initial {
         Param::from_data(TensorData::new(values, shape), &self.device)
     }
 
-    fn zeros<const D: usize>(&self, shape: [usize; D]) -> Param<Tensor<D>> {
-        self.parameter(vec![0.0; shape.iter().product()], shape)
+    fn shape<const D: usize>(&self, shape: [usize; D]) -> Param<Tensor<D>> {
+        Param::from_tensor(Tensor::<D>::full([1; D], f32::NAN, &self.device).expand(shape))
     }
 
     /// Uniform between −`bound` and `bound`.
     pub fn uniform<const D: usize>(&mut self, shape: [usize; D], bound: f64) -> Param<Tensor<D>> {
-        let Some(generator) = &mut self.generator else { return self.zeros(shape) };
+        let Some(generator) = &mut self.generator else { return self.shape(shape) };
         let count = shape.iter().product();
         let values = (0..count).map(|_| (generator.random::<f32>() * 2.0 - 1.0) * bound as f32).collect();
         self.parameter(values, shape)
@@ -47,7 +48,7 @@ impl Initial {
 
     /// Normal with mean 0.
     pub fn normal<const D: usize>(&mut self, shape: [usize; D], deviation: f64) -> Param<Tensor<D>> {
-        let Some(generator) = &mut self.generator else { return self.zeros(shape) };
+        let Some(generator) = &mut self.generator else { return self.shape(shape) };
         let drawn = gaussian(generator, shape.iter().product());
         let values = drawn.into_iter().map(|z| (z * deviation) as f32).collect();
         self.parameter(values, shape)
@@ -56,7 +57,7 @@ impl Initial {
     /// `gates` orthogonal matrices [H, H] side by side, as [H, gates · H]: a recurrent product that
     /// neither stretches nor shrinks a state (Saxe et al., 2014).
     pub fn orthogonal(&mut self, width: usize, gates: usize) -> Param<Tensor<2>> {
-        let Some(generator) = &mut self.generator else { return self.zeros([width, gates * width]) };
+        let Some(generator) = &mut self.generator else { return self.shape([width, gates * width]) };
         let mut values = vec![0.0f32; width * gates * width];
         for gate in 0..gates {
             for (row, basis) in orthonormal_rows(generator, width).into_iter().enumerate() {
@@ -77,7 +78,7 @@ impl Initial {
     /// The given values.
     pub fn given<const D: usize>(&self, values: Vec<f32>, shape: [usize; D]) -> Param<Tensor<D>> {
         if self.generator.is_none() {
-            return self.zeros(shape);
+            return self.shape(shape);
         }
         self.parameter(values, shape)
     }
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_blank_has_the_shapes_and_is_zero() {
+    fn what_is_blank_has_the_shapes_and_no_values() {
         let blank = &mut Initial::blank(&Device::flex());
         let parameters = [
             (blank.orthogonal(4, 3), [4, 12]),
@@ -143,7 +144,7 @@ mod tests {
         ];
         for (parameter, shape) in parameters {
             assert_eq!(parameter.dims(), shape);
-            assert!(parameter.val().try_into_vec_as::<f32>().unwrap().iter().all(|value| *value == 0.0));
+            assert!(parameter.val().try_into_vec_as::<f32>().unwrap().iter().all(|value| value.is_nan()));
         }
     }
 

@@ -1,7 +1,7 @@
 //! y = x W + b.
 
 use crate::flex::{Gradient, Operand, Values, operation};
-use crate::{Initial, Precision, Ready};
+use crate::{Initial, Preparing, Ready};
 use burn::module::{Module, Param};
 use burn::tensor::{Shape, Tensor};
 use gatto_kernels::linear as kernel;
@@ -27,8 +27,8 @@ impl Linear {
     }
 
     /// Makes the weight ready for prediction.
-    pub fn prepare(&mut self, precision: Precision) {
-        self.ready = Ready::new(&self.weight.val(), false, precision);
+    pub fn prepare(&mut self, how: Preparing<'_>) {
+        self.ready = Ready::new(&self.weight, false, how);
     }
 
     /// The weight as it was made ready, if it was.

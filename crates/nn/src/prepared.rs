@@ -2,11 +2,17 @@
 //!
 //! It is asked for once, when a model is loaded to be used, and holds as long as its parameters do not change;
 //! a model that learns has no such weights. Where gradients are asked for, the parameters themselves are used.
+//!
+//! A model that is loaded has its weights made ready straight from the file, through a [`Supply`]. What was made
+//! ready need not be a parameter as well: that then stays blank, a shape without values.
 
-use crate::flex::{Operand, plain};
+use crate::flex::{Operand, is_plain, plain};
+use burn::module::{Param, ParamId};
 use burn::tensor::Tensor;
 use gatto_kernels::prepared::Prepared;
+use gatto_kernels::quantised::Quantised;
 use gatto_kernels::recurrent::{Cell, PreparedWeights};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How weights are kept for prediction.
@@ -19,13 +25,97 @@ pub enum Precision {
     Int8,
 }
 
-impl Precision {
-    fn prepare(self, weight: &[f32], input: usize, output: usize, transposed: bool) -> Prepared {
-        match self {
-            Self::Float => Prepared::floats(weight, input, output, transposed),
-            Self::Int8 => Prepared::bytes(weight, input, output, transposed),
+/// The values of a matrix of weights, row after row.
+#[derive(Clone, Copy, Debug)]
+pub enum Matrix<'a> {
+    /// As they are.
+    Floats(&'a [f32]),
+    /// In eight bits, and the scale of each column.
+    Bytes(&'a [i8], &'a [f32]),
+}
+
+/// Gives the values of parameters that are not in their model yet.
+pub trait Supply {
+    /// Calls `take` with the values of a parameter, or does nothing if they cannot be had. If they are `shared`, the
+    /// parameter itself is needed besides. What nobody asks for has its values already.
+    fn supply(&self, id: ParamId, shared: bool, take: &mut dyn FnMut(Matrix<'_>));
+}
+
+/// How the weights of a model are made ready.
+#[derive(Clone, Copy)]
+pub struct Preparing<'a> {
+    precision: Precision,
+    supply: Option<&'a dyn Supply>,
+}
+
+impl From<Precision> for Preparing<'_> {
+    fn from(precision: Precision) -> Self {
+        Self { precision, supply: None }
+    }
+}
+
+impl<'a> Preparing<'a> {
+    /// From values that are not in the model.
+    pub fn from_supply(precision: Precision, supply: &'a dyn Supply) -> Self {
+        Self { precision, supply: Some(supply) }
+    }
+
+    /// Shows the values of a weight to `take`, if it lives on the CPU.
+    fn read(&self, weight: &Param<Tensor<2>>, shared: bool, take: &mut dyn FnMut(Matrix<'_>)) {
+        let values = weight.val();
+        match self.supply {
+            Some(supply) if is_plain(&values) => supply.supply(weight.id, shared, take),
+            Some(_) => {}
+            None => {
+                if let Some(values) = Operand::of(&values) {
+                    take(Matrix::Floats(values.values.slice()));
+                }
+            }
         }
     }
+
+    fn prepared(&self, weight: &Param<Tensor<2>>, transposed: bool) -> Option<Prepared> {
+        let mut found = None;
+        let take = &mut |values: Matrix<'_>| {
+            found = Some(values.prepare(weight.dims(), transposed, self.precision));
+        };
+        self.read(weight, transposed, take);
+        found
+    }
+}
+
+impl Matrix<'_> {
+    /// A matrix of these sizes made ready. What is in eight bits stays so, and has its columns as columns.
+    fn prepare(self, [rows, columns]: [usize; 2], transposed: bool, precision: Precision) -> Prepared {
+        let (input, output) = if transposed { (columns, rows) } else { (rows, columns) };
+        match self {
+            Self::Bytes(values, scales) => Prepared::of_bytes(values, scales, rows),
+            Self::Floats(values) if precision == Precision::Int8 && input <= Quantised::MOST_ROWS => {
+                Prepared::bytes(values, input, output, transposed)
+            }
+            Self::Floats(values) => Prepared::floats(values, input, output, transposed),
+        }
+    }
+
+    /// Some of `all` columns made ready.
+    fn prepare_columns(self, rows: usize, all: usize, range: Range<usize>, precision: Precision) -> Prepared {
+        let (sizes, within) = ([rows, range.len()], range.clone());
+        match self {
+            _ if range == (0..all) => self.prepare(sizes, false, precision),
+            Self::Floats(values) => {
+                Matrix::Floats(&columns(values, all, within)).prepare(sizes, false, precision)
+            }
+            Self::Bytes(values, scales) => {
+                let values = columns(values, all, within);
+                Matrix::Bytes(&values, &scales[range]).prepare(sizes, false, precision)
+            }
+        }
+    }
+}
+
+/// Some of the columns of rows of `all`.
+fn columns<T: Copy>(values: &[T], all: usize, range: Range<usize>) -> Vec<T> {
+    values.chunks_exact(all.max(1)).flat_map(|row| &row[range.clone()]).copied().collect()
 }
 
 /// A matrix of weights, if it was made ready.
@@ -33,12 +123,10 @@ impl Precision {
 pub struct Ready(Option<Arc<Prepared>>);
 
 impl Ready {
-    /// A weight `[I, O]`, or `[O, I]` if `transposed`; not ready where it does not live on the CPU.
-    pub fn new(weight: &Tensor<2>, transposed: bool, precision: Precision) -> Self {
-        let [rows, columns] = weight.dims();
-        let (input, output) = if transposed { (columns, rows) } else { (rows, columns) };
-        let prepare = |weight: Operand| precision.prepare(weight.values.slice(), input, output, transposed);
-        Self(Operand::of(weight).map(prepare).map(Arc::new))
+    /// A weight `[I, O]`, or `[O, I]` if `transposed`: then it is in use as it is besides. Not ready where it does not
+    /// live on the CPU.
+    pub fn new(weight: &Param<Tensor<2>>, transposed: bool, how: Preparing<'_>) -> Self {
+        Self(how.prepared(weight, transposed).map(Arc::new))
     }
 
     /// The weight, if it is ready.
@@ -67,13 +155,19 @@ impl Ready {
 pub(crate) struct ReadyLayer(pub(crate) Option<Arc<PreparedWeights>>);
 
 impl ReadyLayer {
-    pub(crate) fn new(cell: Cell, input: &Tensor<2>, recurrent: &Tensor<2>, precision: Precision) -> Self {
-        let width = recurrent.dims()[0];
-        let weights = Operand::of(input).zip(Operand::of(recurrent));
-        Self(weights.map(|(input, recurrent)| {
-            let prepare = |weight: &[f32], input, output| precision.prepare(weight, input, output, false);
-            let (w_x, w_h) = (input.values.slice(), recurrent.values.slice());
-            Arc::new(PreparedWeights::new(cell, w_x, w_h, width, prepare))
-        }))
+    pub(crate) fn new(
+        cell: Cell,
+        input: &Param<Tensor<2>>,
+        recurrent: &Param<Tensor<2>>,
+        how: Preparing<'_>,
+    ) -> Self {
+        let [width, all] = recurrent.dims();
+        let (mut input, mut found) = (how.prepared(input, false), None);
+        let take = &mut |values: Matrix<'_>| {
+            let columns = |range| values.prepare_columns(width, all, range, how.precision);
+            found = input.take().map(|input| Arc::new(PreparedWeights::of(cell, width, input, columns)));
+        };
+        how.read(recurrent, false, take);
+        Self(found)
     }
 }

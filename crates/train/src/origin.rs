@@ -18,14 +18,16 @@ pub struct Origin {
 }
 
 impl Origin {
-    pub(crate) fn of(file: &ConfigFile) -> Self {
+    /// That of a run with this configuration.
+    pub fn of(file: &ConfigFile) -> Self {
         let base = std::path::absolute(&file.base).unwrap_or_else(|_| file.base.clone());
         // An empty path has no absolute form: it is the folder that the program runs in.
         let base = if base.as_os_str().is_empty() { std::env::current_dir().unwrap_or(base) } else { base };
         Self { base, version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
-    pub(crate) fn save(&self, directory: &Path) -> Result<(), WriteError> {
+    /// Writes it to a run directory.
+    pub fn save(&self, directory: &Path) -> Result<(), WriteError> {
         gatto_data::files::replace(&directory.join(ORIGIN), |out| {
             serde_json::to_writer_pretty(out, self).map_err(std::io::Error::other)
         })

@@ -19,7 +19,8 @@ use burn::tensor::Device;
 use gatto_data::random::mixed;
 use gatto_data::{BatchStream, Part};
 use gatto_kernels::crew::Crew;
-use gatto_model::{CONFIG, Model, WEIGHTS, weights};
+use gatto_model::{CONFIG, Model, ModelError, Stored, WEIGHTS, weights};
+use gatto_nn::Precision;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,6 +114,11 @@ fn prepare(file: &ConfigFile, options: &RunOptions) -> Result<File, TrainError> 
     let used = config.exists();
     if used && !options.resume {
         return Err(TrainError::Occupied { path: directory.to_owned() });
+    }
+    let weights = directory.join(WEIGHTS);
+    if used && Stored::open(&weights).is_ok_and(|stored| stored.precision() == Precision::Int8) {
+        let problem = "which are for prediction and cannot be trained";
+        return Err(ModelError::Quantised { path: weights, problem }.into());
     }
     if !used && options.resume {
         return Err(TrainError::NothingToResume { path: directory.to_owned() });

@@ -23,6 +23,9 @@ pub struct TokenizerPair {
 }
 
 impl TokenizerPair {
+    /// The files that [`TokenizerPair::save`] leaves some of.
+    pub const FILES: [&str; 3] = [BOTH, SOURCE, TARGET];
+
     /// One tokenizer for both sides.
     pub fn together(tokenizer: Tokenizer) -> Self {
         let tokenizer = Arc::new(tokenizer);

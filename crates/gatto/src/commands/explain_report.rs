@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: ExplainReport) -> Result<()> {
 }
 
 fn explain(arguments: &ExplainReport, device: &Device) -> Result<()> {
-    let saved = Saved::load(&arguments.model, device)?;
+    let saved = Saved::load_whole(&arguments.model, device)?;
     require_attention(&saved, &arguments.model, false)?;
     let examples = examples(&arguments.held, &saved, &arguments.model, OF_A_BUILTIN_TASK)?;
     let mut pairs: Vec<Forced> = Vec::with_capacity(examples.len());

@@ -4,7 +4,10 @@ use crate::cli::Info;
 use anyhow::Result;
 use gatto::Device;
 use gatto::model::config::{Kind, Plan, Reader, TransformerConfig, Writer};
-use gatto::model::{AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Saved, weights};
+use gatto::model::{
+    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Parameter, Saved, Stored, WEIGHTS,
+};
+use gatto::nn::Precision;
 use std::io::Write;
 
 /// Labels that are named.
@@ -12,8 +15,12 @@ const LABELS_SHOWN: usize = 20;
 
 pub(crate) fn run(arguments: Info) -> Result<()> {
     let saved = Saved::load(&arguments.model, &Device::flex())?;
-    let weights = weights::collect(&saved.model);
-    let parameters: usize = weights.values().map(|weight| weight.values.len()).sum();
+    let stored = Stored::open(&arguments.model.join(WEIGHTS))?;
+    let weights = stored.parameters();
+    let parameters: usize = weights.values().map(Parameter::count).sum();
+    let in_bytes = weights.values().filter(|weight| weight.precision() == Precision::Int8);
+    let in_bytes: usize = in_bytes.map(Parameter::count).sum();
+    let precision = if in_bytes > 0 { "int8" } else { "float" };
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let shapes: serde_json::Map<_, _> =
@@ -22,6 +29,9 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             "task": saved.task,
             "architecture": architecture(&saved.plan),
             "parameters": parameters,
+            "precision": precision,
+            "parameters_in_int8": in_bytes,
+            "bytes": stored.bytes(),
             "source_vocabulary": saved.tokens.source.size(),
             "target_vocabulary": saved.tokens.target.size(),
             "tokens": saved.tokens.target.kind(),
@@ -33,6 +43,14 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
     }
     writeln!(out, "{}", architecture(&saved.plan))?;
     writeln!(out, "parameters   {parameters}")?;
+    let megabytes = stored.bytes() as f64 / 1e6;
+    match in_bytes {
+        0 => writeln!(out, "precision    float, {megabytes:.1} MB")?,
+        _ => writeln!(
+            out,
+            "precision    int8 for {in_bytes} of them, float for the others, {megabytes:.1} MB"
+        )?,
+    }
     let (source, target) = (&saved.tokens.source, &saved.tokens.target);
     if !saved.task.writes() {
         writeln!(out, "vocabulary   {} tokens ({})", source.size(), source.kind())?;
@@ -55,9 +73,10 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
         writeln!(out, "labels       {} ({shown}{more})", labels.len())?;
     }
     writeln!(out, "weights")?;
-    for (name, weight) in &weights {
+    for (name, weight) in weights {
         let shape: Vec<String> = weight.shape.iter().map(usize::to_string).collect();
-        writeln!(out, "  {name:<45} {}", shape.join(" × "))?;
+        let kept = if weight.precision() == Precision::Int8 { "  int8" } else { "" };
+        writeln!(out, "  {name:<45} {}{kept}", shape.join(" × "))?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod man;
 pub(crate) mod metric;
 mod new;
 mod predict;
+mod quantize;
 mod score;
 mod sources;
 mod tables;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
         Command::Look(arguments) => look::run(arguments),
         Command::ExplainReport(arguments) => explain_report::run(arguments),
         Command::Info(arguments) => info::run(arguments),
+        Command::Quantize(arguments) => quantize::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
     }

@@ -10,6 +10,7 @@ mod look;
 mod metric;
 mod models;
 mod predict;
+mod quantize;
 mod tasks;
 mod usage;
 mod wishes;

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "demo",
     "new",
     "train",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 12] = [
     "look",
     "explain-report",
     "info",
+    "quantize",
     "completions",
     "man",
 ];

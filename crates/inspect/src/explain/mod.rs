@@ -34,8 +34,11 @@ pub struct Explanation {
 /// Targets that are computed together.
 const BATCH: usize = 64;
 
-/// Explains a target, token by token.
+/// Explains a target, token by token. The model must have been loaded whole.
 pub fn explain(saved: &Saved, pair: &Forced) -> Result<Explanation, ModelError> {
+    if !saved.model.is_whole() {
+        return Err(ModelError::NotWhole);
+    }
     let (trace, erasure) = erasure(saved, pair)?;
     Ok(Explanation { trace, gradient: gradient(&saved.model.clone().train(), pair), erasure })
 }

@@ -52,38 +52,74 @@ impl Quantised {
     /// # Panics
     /// If their number is another, or if a sum could be too large for an integer: beyond 65,536 rows.
     pub fn new(weight: &[f32], input: usize, output: usize, transposed: bool) -> Self {
-        assert!(input <= 1 << 16, "quantised: {input} rows are too many");
+        assert!(input <= Self::MOST_ROWS, "quantised: {input} rows are too many");
         assert_eq!(weight.len(), input * output, "quantised: the weight is not [{input}, {output}]");
-        let view = match transposed {
-            true => View::new(weight, output, input),
-            false => View::new(weight, input, output).transposed(),
-        };
-        let columns = (0..output).into_par_iter().map(|column| {
-            let mut values = vec![0.0; input];
-            view.copy_rows(column, &mut values, input.max(1));
-            quantised(&values)
-        });
-        let (scales, values): (Vec<f32>, Vec<Vec<i8>>) = columns.unzip();
-        Self::of_columns(input, scales, &values.concat())
-    }
-
-    /// The scale of each column, and its values, column after column.
-    fn of_columns(input: usize, scales: Vec<f32>, values: &[i8]) -> Self {
-        let output = scales.len();
-        let (depth, count) = (input.div_ceil(GROUP), output.div_ceil(WIDTH));
-        let mut panels = vec![[0; PANEL]; depth * count];
-        panels.par_chunks_mut(depth.max(1)).enumerate().for_each(|(index, panel)| {
-            let columns = values.chunks_exact(input.max(1)).skip(index * WIDTH).take(WIDTH);
-            for (column, values) in columns.enumerate() {
-                for (values, groups) in values.chunks(GROUP).zip(&mut *panel) {
-                    groups[column * GROUP..][..values.len()].copy_from_slice(values);
+        Self::of_panels(input, output, |from, panel, scales, totals| match transposed {
+            true => {
+                let rows = weight[from * input..].chunks_exact(input.max(1));
+                let mut integers = vec![[0; GROUP]; panel.len()];
+                for (column, ((row, scale), total)) in rows.zip(scales).zip(totals).enumerate() {
+                    let (found, inverse) = scale_of(row);
+                    *scale = found;
+                    for (to, value) in integers.as_flattened_mut().iter_mut().zip(row) {
+                        *to = rounded(value * inverse) as i8;
+                    }
+                    *total = integers.as_flattened().iter().map(|&q| i32::from(q)).sum();
+                    for (groups, integers) in panel.iter_mut().zip(&integers) {
+                        groups.as_chunks_mut::<GROUP>().0[column] = *integers;
+                    }
                 }
             }
-        });
-        let totals = values
-            .chunks_exact(input.max(1))
-            .map(|column| column.iter().map(|&q| i32::from(q)).sum())
-            .collect();
+            false => {
+                let rows = || weight.chunks_exact(output).map(|row| &row[from..][..scales.len()]);
+                let mut most = [0; WIDTH];
+                for row in rows() {
+                    most.iter_mut().zip(row).for_each(|(most, value)| *most = (*most).max(magnitude(*value)));
+                }
+                let found = most.map(|most| scale_from(of_magnitude(most)));
+                let inverses = found.map(|(_, inverse)| inverse);
+                let integers = |at: usize, value: f32| rounded(value * inverses[at]) as i8;
+                fill(panel, totals, rows(), integers);
+                scales.iter_mut().zip(found).for_each(|(scale, (found, _))| *scale = found);
+            }
+        })
+    }
+
+    /// The most rows of a matrix: beyond, a sum could be too large for an integer.
+    pub const MOST_ROWS: usize = 1 << 16;
+
+    /// A matrix that is in eight bits already: its values row after row, as [`quantise`] leaves them, and the scale of
+    /// each column.
+    ///
+    /// # Panics
+    /// As [`Quantised::new`].
+    pub fn of_rows(values: &[i8], scales: &[f32], input: usize) -> Self {
+        let output = scales.len();
+        assert!(input <= Self::MOST_ROWS, "quantised: {input} rows are too many");
+        assert_eq!(values.len(), input * output, "quantised: the weight is not [{input}, {output}]");
+        Self::of_panels(input, output, |from, panel, to, totals| {
+            let rows = values.chunks_exact(output).map(|row| &row[from..][..to.len()]);
+            fill(panel, totals, rows, |_, q| q);
+            to.copy_from_slice(&scales[from..][..to.len()]);
+        })
+    }
+
+    /// All panels, each as `make` fills it for the columns from the given one on: zeros, and places for the scale and
+    /// the total of each column.
+    fn of_panels(
+        input: usize,
+        output: usize,
+        make: impl Fn(usize, &mut [[i8; PANEL]], &mut [f32], &mut [i32]) + Sync,
+    ) -> Self {
+        let (depth, count) = (input.div_ceil(GROUP), output.div_ceil(WIDTH));
+        let (mut scales, mut totals) = (vec![0.0; output], vec![0; output]);
+        let mut panels = vec![[0; PANEL]; depth * count];
+        let columns = scales.par_chunks_mut(WIDTH).zip(totals.par_chunks_mut(WIDTH));
+        panels.par_chunks_mut(depth.max(1)).zip(columns).enumerate().for_each(
+            |(index, (panel, (scales, totals)))| {
+                pulp::Arch::new().dispatch(|| make(index * WIDTH, panel, scales, totals));
+            },
+        );
         Self { input, output, panels, scales, totals }
     }
 
@@ -175,17 +211,61 @@ impl Rows {
     }
 }
 
-/// The scale of some numbers, and the integers that stand for them.
-fn quantised(values: &[f32]) -> (f32, Vec<i8>) {
-    let (scale, inverse) = scale_of(values);
-    (scale, values.iter().map(|value| rounded(value * inverse) as i8).collect())
+/// Fills a panel from its rows, each number as `integers` makes it of its column and value, and adds up the columns.
+#[inline(always)]
+fn fill<'a, T: Copy + 'a>(
+    panel: &mut [[i8; PANEL]],
+    totals: &mut [i32],
+    mut rows: impl Iterator<Item = &'a [T]>,
+    integers: impl Fn(usize, T) -> i8,
+) {
+    let mut sums = [0; WIDTH];
+    for groups in panel {
+        // Rows first, then all columns of them: both loops are of a length that is known.
+        let mut together = [[0; WIDTH]; GROUP];
+        for (to, row) in together.iter_mut().zip(rows.by_ref()) {
+            for (column, (to, &value)) in to.iter_mut().zip(row).enumerate() {
+                *to = integers(column, value);
+            }
+        }
+        for (column, (group, sum)) in groups.as_chunks_mut::<GROUP>().0.iter_mut().zip(&mut sums).enumerate()
+        {
+            *group = std::array::from_fn(|place| together[place][column]);
+            *sum += group.iter().map(|&q| i32::from(q)).sum::<i32>();
+        }
+    }
+    totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = sum);
+}
+
+/// The weights `[input, output]` in eight bits as they are kept in files: in the same order, and the scale of each of the
+/// `output` columns. [`Quantised::of_rows`] makes of them what [`Quantised::new`] makes of the weights.
+///
+/// # Panics
+/// If the weights are not rows of so many columns.
+pub fn quantise(weight: &[f32], output: usize) -> (Vec<i8>, Vec<f32>) {
+    assert_eq!(weight.len() % output.max(1), 0, "quantised: the weight has no rows of {output}");
+    let mut most = vec![0; output];
+    for row in weight.chunks_exact(output.max(1)) {
+        most.iter_mut().zip(row).for_each(|(most, value)| *most = (*most).max(magnitude(*value)));
+    }
+    let scales_of = |most| scale_from(of_magnitude(most));
+    let (scales, inverses): (Vec<f32>, Vec<f32>) = most.into_iter().map(scales_of).unzip();
+    let integers = |(value, inverse): (&f32, &f32)| rounded(value * inverse) as i8;
+    let rows = weight.par_chunks_exact(output.max(1));
+    let values = rows.flat_map_iter(|row| row.iter().zip(&inverses).map(integers)).collect();
+    (values, scales)
 }
 
 /// What one step of the integers is worth, and its inverse. Where all are zero, or one is not a number, all that
 /// stands for them is 0.
 #[inline(always)]
 fn scale_of(values: &[f32]) -> (f32, f32) {
-    let most = largest(values);
+    scale_from(of_magnitude(values.iter().copied().map(magnitude).max().unwrap_or(0)))
+}
+
+/// The same of numbers whose largest magnitude is this.
+#[inline(always)]
+fn scale_from(most: f32) -> (f32, f32) {
     if most > 0.0 && most.is_finite() && (MOST / most).is_finite() {
         (most / MOST, MOST / most)
     } else {
@@ -193,11 +273,15 @@ fn scale_of(values: &[f32]) -> (f32, f32) {
     }
 }
 
-/// The largest magnitude; infinite if one is not a number.
+/// A magnitude as an integer, which has the same order; what is not a number is above infinity.
 #[inline(always)]
-fn largest(values: &[f32]) -> f32 {
-    // As integers, magnitudes have the same order, and what is not a number is above infinity.
-    let most = values.iter().map(|value| value.to_bits() & 0x7fff_ffff).max().unwrap_or(0);
+fn magnitude(value: f32) -> u32 {
+    value.to_bits() & 0x7fff_ffff
+}
+
+/// The magnitude back again; infinite if it is not a number.
+#[inline(always)]
+fn of_magnitude(most: u32) -> f32 {
     if most > f32::INFINITY.to_bits() { f32::INFINITY } else { f32::from_bits(most) }
 }
 
@@ -213,7 +297,29 @@ mod tests {
     use crate::samples::values;
     use proptest::prelude::*;
 
+    /// The scale of some numbers, and the integers that stand for them.
+    fn quantised(values: &[f32]) -> (f32, Vec<i8>) {
+        let (scale, inverse) = scale_of(values);
+        (scale, values.iter().map(|value| rounded(value * inverse) as i8).collect())
+    }
+
     proptest! {
+        #[test]
+        fn what_a_file_holds_is_the_same_matrix(input in 1usize..70, output in 1usize..200, seed: u32) {
+            let weight = values(input * output, seed);
+            let (integers, scales) = quantise(&weight, output);
+            let whole = Quantised::new(&weight, input, output, false);
+            prop_assert_eq!(&Quantised::of_rows(&integers, &scales, input), &whole);
+            let turned: Vec<f32> = (0..output).flat_map(|o| weight[o..].iter().step_by(output).copied()).collect();
+            prop_assert_eq!(&Quantised::new(&turned, input, output, true), &whole);
+            for (o, scale) in scales.iter().enumerate() {
+                let column: Vec<f32> = weight[o..].iter().step_by(output).copied().collect();
+                let (expected, column) = quantised(&column);
+                prop_assert_eq!(*scale, expected);
+                prop_assert!(integers[o..].iter().step_by(output).eq(&column));
+            }
+        }
+
         #[test]
         fn every_instruction_set_gives_the_sums(
             rows in 0usize..20, input in 1usize..70, output in 1usize..200, transposed: bool, biased: bool, seed: u32,

@@ -38,7 +38,7 @@ pub fn forward_only(args: &Args<'_>) -> Vec<f32> {
 /// # Panics
 /// As [`forward`], and if the weights are of another layer.
 pub fn forward_prepared(args: &Args<'_>, weights: &PreparedWeights) -> Vec<f32> {
-    args.check();
+    args.check_inputs();
     let (input, columns) = (args.shape.input, args.cell.gates() * args.shape.width);
     assert!(args.look.is_none(), "recurrent: no weights of a look are ready");
     assert_eq!(weights.input.shape(), (input, columns), "recurrent: the weights are of another layer");
@@ -69,15 +69,25 @@ impl PreparedWeights {
         prepare: impl Fn(&[f32], usize, usize) -> Prepared,
     ) -> Self {
         let columns = cell.gates() * width;
-        let of = |from: usize, blocks: usize| {
-            let rows =
-                w_h.chunks_exact(columns.max(1)).flat_map(|row| &row[from * width..][..blocks * width]);
-            prepare(&rows.copied().collect::<Vec<_>>(), width, blocks * width)
-        };
         let input = prepare(w_x, w_x.len() / columns.max(1), columns);
+        Self::of(cell, width, input, |range| {
+            let rows = w_h.chunks_exact(columns.max(1)).flat_map(|row| &row[range.clone()]);
+            prepare(&rows.copied().collect::<Vec<_>>(), width, range.len())
+        })
+    }
+
+    /// The weights of the input, and those of the state as `columns` makes some columns of them ready.
+    pub fn of(
+        cell: Cell,
+        width: usize,
+        input: Prepared,
+        columns: impl Fn(std::ops::Range<usize>) -> Prepared,
+    ) -> Self {
         match cell {
-            Cell::Gru => Self { input, gates: of(0, 2), hidden: Some(of(2, 1)) },
-            cell => Self { input, gates: of(0, cell.gates()), hidden: None },
+            Cell::Gru => {
+                Self { input, gates: columns(0..2 * width), hidden: Some(columns(2 * width..3 * width)) }
+            }
+            cell => Self { input, gates: columns(0..cell.gates() * width), hidden: None },
         }
     }
 }

@@ -142,13 +142,19 @@ impl Args<'_> {
 
     /// Panics unless every slice has the length that the shape asks for.
     fn check(&self) {
-        let Shape { batch, steps, input, width } = self.shape;
+        self.check_inputs();
+        let Shape { input, width, .. } = self.shape;
         let gates = self.cell.gates() * width;
-        assert_eq!(self.x.len(), batch * steps * input, "recurrent: x is not [B, T, I] for {:?}", self.shape);
-        assert_eq!(self.mask.len(), batch * steps, "recurrent: mask is not [B, T] for {:?}", self.shape);
         let inputs = input + self.context();
         assert_eq!(self.w_x.len(), inputs * gates, "recurrent: w_x is not [I + C, G·H] for {:?}", self.shape);
         assert_eq!(self.w_h.len(), width * gates, "recurrent: w_h is not [H, G·H] for {:?}", self.shape);
+    }
+
+    /// The same without the matrices of weights, which may be elsewhere.
+    fn check_inputs(&self) {
+        let Shape { batch, steps, input, width } = self.shape;
+        assert_eq!(self.x.len(), batch * steps * input, "recurrent: x is not [B, T, I] for {:?}", self.shape);
+        assert_eq!(self.mask.len(), batch * steps, "recurrent: mask is not [B, T] for {:?}", self.shape);
         let bias = self.cell.bias_blocks() * width;
         assert_eq!(self.bias.len(), bias, "recurrent: bias does not fit {:?} {:?}", self.cell, self.shape);
         assert_eq!(self.h0.len(), batch * width, "recurrent: h0 is not [B, H] for {:?}", self.shape);

@@ -6,7 +6,7 @@ use burn::module::Module;
 use burn::tensor::Tensor;
 use gatto_nn::attention::{Attention, Choosing, Looked, Source};
 use gatto_nn::recurrent::LayerLook;
-use gatto_nn::{Initial, Linear, Precision, tanh};
+use gatto_nn::{Initial, Linear, Preparing, tanh};
 
 /// An attention, and where what it sees meets the decoder's state.
 #[derive(Module, Debug)]
@@ -89,9 +89,9 @@ impl Looking {
     }
 
     /// Makes the weights ready for prediction.
-    pub(crate) fn prepare(&mut self, precision: Precision) {
-        self.look.prepare(precision);
-        self.meeting.prepare(precision);
+    pub(crate) fn prepare(&mut self, how: Preparing<'_>) {
+        self.look.prepare(how);
+        self.meeting.prepare(how);
     }
 
     /// Whether the state before a step asks, and not the one behind it.

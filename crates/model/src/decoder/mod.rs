@@ -17,7 +17,7 @@ use burn::tensor::{Device, Tensor};
 use gatto_nn::attention::{Choice, Choosing};
 use gatto_nn::recurrent::Network;
 use gatto_nn::transformer::Stack;
-use gatto_nn::{Embedding, Noise, Precision};
+use gatto_nn::{Embedding, Noise, Preparing};
 
 /// The list of decoders.
 #[derive(Module, Debug)]
@@ -163,19 +163,19 @@ impl Decoder {
     }
 
     /// Makes the weights ready for prediction; `source` as for [`Decoder::project`].
-    pub(crate) fn prepare(&mut self, source: Option<&Embedding>, precision: Precision) {
+    pub(crate) fn prepare(&mut self, source: Option<&Embedding>, how: Preparing<'_>) {
         let (output, embedding) = match self {
             Self::Recurrent(decoder) => {
-                decoder.network.prepare(precision);
-                decoder.attention.iter_mut().for_each(|attention| attention.prepare(precision));
+                decoder.network.prepare(how);
+                decoder.attention.iter_mut().for_each(|attention| attention.prepare(how));
                 (&mut decoder.output, &decoder.embedding)
             }
             Self::Transformer(decoder) => {
-                decoder.stack.prepare(precision);
+                decoder.stack.prepare(how);
                 (&mut decoder.output, &decoder.embedding)
             }
         };
-        output.prepare(Some(source.unwrap_or(embedding)), precision);
+        output.prepare(Some(source.unwrap_or(embedding)), how);
     }
 
     /// What an encoder may borrow.

@@ -12,7 +12,7 @@ use crate::decoder::Lent;
 use crate::memory::{Memory, Tokens};
 use burn::module::Module;
 use burn::tensor::Tensor;
-use gatto_nn::{Embedding, Noise, Precision};
+use gatto_nn::{Embedding, Noise, Preparing};
 
 /// The list of encoders.
 #[derive(Module, Debug)]
@@ -48,12 +48,12 @@ impl Encoder {
     }
 
     /// Makes the weights ready for prediction.
-    pub(crate) fn prepare(&mut self, precision: Precision) {
+    pub(crate) fn prepare(&mut self, how: Preparing<'_>) {
         match self {
             Self::Recurrent(encoder) => {
-                encoder.network.iter_mut().for_each(|network| network.prepare(precision));
+                encoder.network.iter_mut().for_each(|network| network.prepare(how));
             }
-            Self::Transformer(encoder) => encoder.stack.iter_mut().for_each(|stack| stack.prepare(precision)),
+            Self::Transformer(encoder) => encoder.stack.iter_mut().for_each(|stack| stack.prepare(how)),
         }
     }
 

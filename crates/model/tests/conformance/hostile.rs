@@ -67,6 +67,47 @@ fn hostile_weights_are_refused_by_name() {
         ("shape larger than its data", file(&header("F32", "[3]", 8), 8)),
         ("shape that overflows", file(&header("F32", "[4294967296, 4294967296, 4]", 0), 0)),
         ("negative shape", file(&header("F32", "[-2]", 8), 8)),
+        (
+            "offsets that overlap",
+            file(
+                r#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}"#,
+                12,
+            ),
+        ),
+        (
+            "a gap between tensors",
+            file(
+                r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}"#,
+                12,
+            ),
+        ),
+        (
+            "offsets beyond the file",
+            file(r#"{"a":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,4398046511104]}}"#, 8),
+        ),
+        ("i8 without scales", file(&header("I8", "[2, 4]", 8), 8)),
+        ("i8 that is no matrix", file(&header("I8", "[8]", 8), 8)),
+        (
+            "i8 with too few scales",
+            file(
+                r#"{"a":{"dtype":"I8","shape":[2,2],"data_offsets":[0,4]},"a.scale":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#,
+                8,
+            ),
+        ),
+        (
+            "i8 with scales of i8",
+            file(
+                r#"{"a":{"dtype":"I8","shape":[2,2],"data_offsets":[0,4]},"a.scale":{"dtype":"I8","shape":[2],"data_offsets":[4,6]}}"#,
+                6,
+            ),
+        ),
+        (
+            "i8 of too many rows",
+            file(
+                r#"{"a":{"dtype":"I8","shape":[70000,0],"data_offsets":[0,0]},"a.scale":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}"#,
+                0,
+            ),
+        ),
         ("offsets that run backwards", file(r#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}"#, 8)),
     ];
     for (name, bytes) in cases {

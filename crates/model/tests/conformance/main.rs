@@ -2,6 +2,7 @@
 //! `transformers.rs` or `heads.rs`, and runs through all of this.
 
 mod attention;
+mod eight_bits;
 mod gradients;
 mod heads;
 mod hostile;

@@ -22,7 +22,7 @@ pub use score::{Score, ScoreKind, ScoreSizes};
 
 use crate::recurrent::LayerLook;
 use crate::sharing::{Fan, row_ids};
-use crate::{Initial, Precision};
+use crate::{Initial, Preparing};
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 
@@ -110,8 +110,8 @@ impl Attention {
     }
 
     /// Makes the weights ready for prediction.
-    pub fn prepare(&mut self, precision: Precision) {
-        self.score.prepare(precision);
+    pub fn prepare(&mut self, how: Preparing<'_>) {
+        self.score.prepare(how);
     }
 
     /// Prepares a source: `states` [B, S, H], `mask` [B, S], and an identity for each sentence.

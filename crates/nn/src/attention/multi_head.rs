@@ -7,7 +7,7 @@
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `D` width of a head, `C` = H · D.
 
 use super::scaled::{Comparison, Sight, attend};
-use crate::{Initial, Linear, Noise, Precision};
+use crate::{Initial, Linear, Noise, Preparing};
 use burn::module::Module;
 use burn::tensor::Tensor;
 
@@ -73,9 +73,9 @@ impl MultiHead {
     }
 
     /// Makes the weights ready for prediction.
-    pub fn prepare(&mut self, precision: Precision) {
+    pub fn prepare(&mut self, how: Preparing<'_>) {
         let maps = [&mut self.query, &mut self.key, &mut self.value, &mut self.output];
-        maps.into_iter().flatten().for_each(|map| map.prepare(precision));
+        maps.into_iter().flatten().for_each(|map| map.prepare(how));
     }
 
     /// The maps of queries, keys, values and the result, if it has them.

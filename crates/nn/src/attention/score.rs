@@ -18,7 +18,7 @@
 //! `A` width inside the additive score.
 
 use super::products::{additive, batched};
-use crate::{Initial, Precision, Ready, linear_map};
+use crate::{Initial, Preparing, Ready, linear_map};
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -133,9 +133,9 @@ impl Score {
     }
 
     /// Makes the weights ready for prediction.
-    pub fn prepare(&mut self, precision: Precision) {
+    pub fn prepare(&mut self, how: Preparing<'_>) {
         let ready = |weight: &Option<Param<Tensor<2>>>| {
-            weight.as_ref().map(|weight| Ready::new(&weight.val(), false, precision)).unwrap_or_default()
+            weight.as_ref().map(|weight| Ready::new(weight, false, how)).unwrap_or_default()
         };
         (self.ready_query, self.ready_key) = (ready(&self.query), ready(&self.key));
     }

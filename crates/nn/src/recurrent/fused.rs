@@ -60,17 +60,39 @@ pub(super) fn layer(kind: Cell, input: &LayerInput, weights: &LayerWeights) -> O
     let width = weights.recurrent.dims()[0];
     let shape = kernel::Shape { batch, steps, input: features, width };
     let mask = Operand::of(&input.mask)?.values;
+    let shape_out = [batch, kind.out_rows(steps), width];
+    let cell_state = input.first.cell.as_ref().unwrap_or(&input.first.hidden);
+    let states = [&weights.recurrent, &weights.input, &input.first.hidden, cell_state];
+    let learns = states.iter().any(|part| part.is_autodiff());
+    if let Some(ready) = weights.ready.0.as_ref().filter(|_| !learns && !input.x.is_autodiff()) {
+        let [x, bias] = [Operand::of(&input.x)?.values, Operand::of(&weights.bias)?.values];
+        let [h0, c0] = [Operand::of(&input.first.hidden)?.values, Operand::of(cell_state)?.values];
+        let arguments = kernel::Args {
+            cell: kind,
+            shape,
+            reverse: input.reverse,
+            x: x.slice(),
+            mask: mask.slice(),
+            w_x: &[],
+            w_h: &[],
+            bias: bias.slice(),
+            h0: h0.slice(),
+            c0: if kind == Cell::Lstm { c0.slice() } else { &[] },
+            look: None,
+        };
+        let out = plain(kernel::forward_prepared(&arguments, ready), shape_out);
+        return Some(read(kind, out, steps, input.reverse));
+    }
     let operands = [
         Operand::of(&input.x)?,
         Operand::of(&weights.input)?,
         Operand::of(&weights.recurrent)?,
         Operand::of(&weights.bias)?,
         Operand::of(&input.first.hidden)?,
-        Operand::of(input.first.cell.as_ref().unwrap_or(&input.first.hidden))?,
+        Operand::of(cell_state)?,
     ];
     let inputs = operands.each_ref().map(|operand| operand.values.clone());
     let arguments = arguments(kind, shape, input.reverse, &mask, inputs.each_ref());
-    let shape_out = [batch, kind.out_rows(steps), width];
     let out = if operands.iter().any(Operand::is_tracked) {
         let (out, tape) = kernel::forward(&arguments);
         let inputs = inputs.clone();
@@ -78,11 +100,7 @@ pub(super) fn layer(kind: Cell, input: &LayerInput, weights: &LayerWeights) -> O
             || Kept { cell: kind, shape, reverse: input.reverse, mask, inputs, tape: Arc::new(tape) };
         operation(operands, out, shape_out, remember)
     } else {
-        let out = match &weights.ready.0 {
-            Some(ready) => kernel::forward_prepared(&arguments, ready),
-            None => kernel::forward_only(&arguments),
-        };
-        plain(out, shape_out)
+        plain(kernel::forward_only(&arguments), shape_out)
     };
     Some(read(kind, out, steps, input.reverse))
 }

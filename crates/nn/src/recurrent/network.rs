@@ -2,7 +2,7 @@
 
 use super::{Cell, CellState, LayerInput, LayerLook, LayerWeights, LookingOutput, layer, looking_layer};
 use crate::prepared::ReadyLayer;
-use crate::{Initial, Noise, Precision, dropout};
+use crate::{Initial, Noise, Preparing, dropout};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
@@ -61,8 +61,8 @@ impl Layer {
         }
     }
 
-    fn prepare(&mut self, cell: Cell, precision: Precision) {
-        self.ready = ReadyLayer::new(cell, &self.input.val(), &self.recurrent.val(), precision);
+    fn prepare(&mut self, cell: Cell, how: Preparing<'_>) {
+        self.ready = ReadyLayer::new(cell, &self.input, &self.recurrent, how);
     }
 
     fn weights(&self) -> LayerWeights {
@@ -123,10 +123,10 @@ impl Network {
     }
 
     /// Makes the weights ready for prediction.
-    pub fn prepare(&mut self, precision: Precision) {
+    pub fn prepare(&mut self, how: Preparing<'_>) {
         for level in &mut self.layers {
             let directions = [Some(&mut level.forward), level.backward.as_mut()];
-            directions.into_iter().flatten().for_each(|layer| layer.prepare(self.cell, precision));
+            directions.into_iter().flatten().for_each(|layer| layer.prepare(self.cell, how));
         }
     }
 

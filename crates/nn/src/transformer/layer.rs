@@ -6,7 +6,7 @@ use super::step::{LayerStep, ReadyStep};
 use crate::attention::{KeysValues, MultiHead, MultiHeadSettings, Sight};
 use crate::positions::Positions;
 use crate::sharing::Fan;
-use crate::{Activation, Initial, LayerNorm, Linear, Noise, Precision, activate_dropped, add_dropped};
+use crate::{Activation, Initial, LayerNorm, Linear, Noise, Preparing, activate_dropped, add_dropped};
 use burn::module::Module;
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -102,11 +102,11 @@ impl Layer {
     }
 
     /// Makes the weights ready for prediction.
-    pub(super) fn prepare(&mut self, precision: Precision) {
-        self.attention.prepare(precision);
-        self.cross.iter_mut().for_each(|cross| cross.prepare(precision));
-        self.feed_forward.inner.prepare(precision);
-        self.feed_forward.outer.prepare(precision);
+    pub(super) fn prepare(&mut self, how: Preparing<'_>) {
+        self.attention.prepare(how);
+        self.cross.iter_mut().for_each(|cross| cross.prepare(how));
+        self.feed_forward.inner.prepare(how);
+        self.feed_forward.outer.prepare(how);
         self.step = ReadyStep(LayerStep::new(self).map(Arc::new));
     }
 

@@ -6,7 +6,7 @@ use super::layer::{Layer, Surroundings};
 use crate::attention::{KeysValues, Sight};
 use crate::positions::{Place, PositionSettings, Positions};
 use crate::sharing::{Fan, row_ids};
-use crate::{Activation, Initial, LayerNorm, Noise, Precision, dropout};
+use crate::{Activation, Initial, LayerNorm, Noise, Preparing, dropout};
 use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor};
 
@@ -118,8 +118,8 @@ impl StackState {
 
 impl Stack {
     /// Makes the weights ready for prediction.
-    pub fn prepare(&mut self, precision: Precision) {
-        self.layers.iter_mut().for_each(|layer| layer.prepare(precision));
+    pub fn prepare(&mut self, how: Preparing<'_>) {
+        self.layers.iter_mut().for_each(|layer| layer.prepare(how));
     }
 
     /// A stack with first values from `initial`.

@@ -23,7 +23,9 @@ pub(crate) fn run(arguments: Look) -> Result<()> {
 }
 
 fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<()> {
-    let mut saved = Saved::load(&arguments.model, device)?;
+    // Gradients are those of the parameters.
+    let load = if arguments.explain { Saved::load_whole } else { Saved::load };
+    let mut saved = load(&arguments.model, device)?;
     if arguments.tree {
         tree::require_search(&saved, &arguments.model)?;
     }
