@@ -198,6 +198,7 @@ fn main() {
             bias: &bias,
             h0: &h0,
             c0: &c0,
+            look: None,
         };
         let rows = cell.out_rows(steps);
         let size = format!("{what}, {batch} × {steps}, {input} → {width}");

@@ -63,6 +63,7 @@ fn measure(cell: Cell, shape: Shape) {
         bias: &bias,
         h0: &h0,
         c0: &c0,
+        look: None,
     };
     let grad_out = noise(args.out_len(), 1.0);
     let (_, tape) = forward(&args);
