@@ -16,7 +16,7 @@ mod sums;
 use crate::ending::Ending;
 use crate::instructions::arch;
 use crate::parts::in_parts;
-use crate::product::{View, ViewMut};
+use crate::product::ViewMut;
 use rayon::prelude::*;
 use std::ops::Range;
 pub(crate) use sums::WIDTH;

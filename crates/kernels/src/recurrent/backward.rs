@@ -129,7 +129,7 @@ impl Rows<'_> {
                     let columns = args.cell.gates() * width;
                     let d_gates = &self.d_gates[t * columns..];
                     let d_gates = View::strided(d_gates, self.count, columns, steps * columns);
-                    self.look.step(args, look, tape, grad_out, [self.first, t], d_gates, self.d_h);
+                    self.look.step(args, look, (tape, grad_out), [self.first, t], d_gates, self.d_h);
                 }
             }
         }

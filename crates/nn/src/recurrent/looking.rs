@@ -18,24 +18,24 @@ use std::sync::Arc;
 /// What is looked at, and how it is asked.
 #[derive(Clone, Debug)]
 pub struct LayerLook {
-    /// k: [B, S, A].
+    /// k: `[B, S, A]`.
     pub keys: Tensor<3>,
-    /// The states of the source: [B, S, C].
+    /// The states of the source: `[B, S, C]`.
     pub states: Tensor<3>,
-    /// 1 where a position exists: [B, S].
+    /// 1 where a position exists: `[B, S]`.
     pub mask: Tensor<2>,
-    /// W_q: [H, A].
+    /// W_q: `[H, A]`.
     pub query: Tensor<2>,
-    /// v: [A].
+    /// v: `[A]`.
     pub vector: Tensor<1>,
 }
 
 /// What a looking layer leaves behind.
 #[derive(Clone, Debug)]
 pub struct LookingOutput {
-    /// The context of every step and behind it the state after it: [B, T, C + H].
+    /// The context of every step and behind it the state after it: `[B, T, C + H]`.
     pub seen: Tensor<3>,
-    /// α: [B, T, S], outside any gradient graph.
+    /// α: `[B, T, S]`, outside any gradient graph.
     pub weights: Tensor<3>,
     /// The state after the last step.
     pub last: CellState,
