@@ -63,7 +63,7 @@ pub(crate) fn quantisable(model: Model, stored: &Stored) -> Result<BTreeSet<Stri
 /// The parameters that a blank model makes ready and does not need besides.
 fn asked(mut model: Model) -> (Model, BTreeSet<ParamId>) {
     let asked = Asked::default();
-    model.prepare(Preparing::from_supply(Precision::Float, &asked));
+    model.prepare(Preparing::trial(&asked));
     (model, asked.0.into_inner())
 }
 
@@ -72,10 +72,8 @@ fn asked(mut model: Model) -> (Model, BTreeSet<ParamId>) {
 struct Asked(RefCell<BTreeSet<ParamId>>);
 
 impl Supply for Asked {
-    fn supply(&self, id: ParamId, shared: bool, _: &mut dyn FnMut(Matrix<'_>)) {
-        if !shared {
-            self.0.borrow_mut().insert(id);
-        }
+    fn supply(&self, id: ParamId, _: &mut dyn FnMut(Matrix<'_>)) {
+        self.0.borrow_mut().insert(id);
     }
 }
 
@@ -106,16 +104,11 @@ impl<'a> Reader<'a> {
 }
 
 impl Supply for Reader<'_> {
-    fn supply(&self, id: ParamId, shared: bool, take: &mut dyn FnMut(Matrix<'_>)) {
+    fn supply(&self, id: ParamId, take: &mut dyn FnMut(Matrix<'_>)) {
         let Some((_, parameter)) = self.places.get(&id).filter(|_| self.error.borrow().is_none()) else {
             return;
         };
-        let shown = match shared && parameter.precision() == Precision::Int8 {
-            false => self.stored.show(parameter, take),
-            // Scales are of other columns than those that are asked for.
-            true => self.stored.floats(parameter).map(|values| take(Matrix::Floats(&values))),
-        };
-        if let Err(error) = shown {
+        if let Err(error) = self.stored.show(parameter, take) {
             *self.error.borrow_mut() = Some(error);
         }
     }

@@ -36,9 +36,9 @@ pub enum Matrix<'a> {
 
 /// Gives the values of parameters that are not in their model yet.
 pub trait Supply {
-    /// Calls `take` with the values of a parameter, or does nothing if they cannot be had. If they are `shared`, the
-    /// parameter itself is needed besides. What nobody asks for has its values already.
-    fn supply(&self, id: ParamId, shared: bool, take: &mut dyn FnMut(Matrix<'_>));
+    /// Calls `take` with the values of a parameter, or does nothing if they cannot be had. It is not asked for parameters
+    /// that are needed besides: those have their values already.
+    fn supply(&self, id: ParamId, take: &mut dyn FnMut(Matrix<'_>));
 }
 
 /// How the weights of a model are made ready.
@@ -46,26 +46,34 @@ pub trait Supply {
 pub struct Preparing<'a> {
     precision: Precision,
     supply: Option<&'a dyn Supply>,
+    /// Whether no parameter has values yet.
+    blank: bool,
 }
 
 impl From<Precision> for Preparing<'_> {
     fn from(precision: Precision) -> Self {
-        Self { precision, supply: None }
+        Self { precision, supply: None, blank: false }
     }
 }
 
 impl<'a> Preparing<'a> {
     /// From values that are not in the model.
     pub fn from_supply(precision: Precision, supply: &'a dyn Supply) -> Self {
-        Self { precision, supply: Some(supply) }
+        Self { precision, supply: Some(supply), blank: false }
     }
 
-    /// Shows the values of a weight to `take`, if it lives on the CPU.
+    /// A trial with a model that has no values, to see which of them would be asked for.
+    pub fn trial(supply: &'a dyn Supply) -> Self {
+        Self { precision: Precision::Float, supply: Some(supply), blank: true }
+    }
+
+    /// Shows the values of a weight to `take`, if it lives on the CPU; if it is `shared`, those of the parameter.
     fn read(&self, weight: &Param<Tensor<2>>, shared: bool, take: &mut dyn FnMut(Matrix<'_>)) {
         let values = weight.val();
-        match self.supply {
-            Some(supply) if is_plain(&values) => supply.supply(weight.id, shared, take),
+        match self.supply.filter(|_| !shared) {
+            Some(supply) if is_plain(&values) => supply.supply(weight.id, take),
             Some(_) => {}
+            None if self.blank => {}
             None => {
                 if let Some(values) = Operand::of(&values) {
                     take(Matrix::Floats(values.values.slice()));
