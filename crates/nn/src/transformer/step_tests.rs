@@ -83,7 +83,7 @@ fn a_step_is_what_the_layers_make_of_a_column() {
                 let settings = settings(kind, norm, activation, projected);
                 let plain = Stack::new(settings, &mut Initial::new(5, &Device::flex()));
                 let mut ready = plain.clone();
-                ready.prepare(Precision::Float);
+                ready.prepare(Precision::Float.into());
                 let what = format!("{settings:?}");
                 assert_eq!(ready.layers.iter().all(|layer| layer.step.0.is_some()), projected, "{what}");
                 // One position of the source does not exist.
@@ -96,7 +96,7 @@ fn a_step_is_what_the_layers_make_of_a_column() {
                 let settings = StackSettings { source: None, ..settings };
                 let plain = Stack::new(settings, &mut Initial::new(6, &Device::flex()));
                 let mut ready = plain.clone();
-                ready.prepare(Precision::Float);
+                ready.prepare(Precision::Float.into());
                 let exists = Tensor::from_floats([[1., 1., 1.], [0., 1., 1.], [0., 0., 1.]], &Device::flex());
                 let states = [&plain, &ready].map(|stack| {
                     let before = Stack::ending_together(exists.clone(), vec![0, 1, 2]);
@@ -113,7 +113,7 @@ fn no_bit_of_a_step_depends_on_the_company() {
     for precision in [Precision::Float, Precision::Int8] {
         let settings = settings(PositionKind::Sinusoidal, NormOrder::Post, Activation::Relu, true);
         let mut stack = Stack::new(settings, &mut Initial::new(5, &Device::flex()));
-        stack.prepare(precision);
+        stack.prepare(precision.into());
         let (source, mask) = (numbers(3, [3, 4, WIDTH]), Tensor::ones([3, 4], &Device::flex()));
         let written = |rows: &[usize]| {
             let mut state = select(&stack.beside(&source, &mask), rows);
