@@ -63,7 +63,7 @@ impl Paper {
         let zoomed = |value: f32| (value * zoom as f32) as usize;
         let (x0, x1) = (left + zoomed(frame.left), left + zoomed(frame.right) - 1);
         let (y0, y1) = (top + zoomed(frame.top), top + zoomed(frame.bottom) - 1);
-        let dash = |n: usize| if n / 3 % 2 == 0 { [255; 3] } else { [0; 3] };
+        let dash = |n: usize| if (n / 3).is_multiple_of(2) { [255; 3] } else { [0; 3] };
         for x in x0..=x1 {
             self.dot(x, y0, dash(x));
             self.dot(x, y1, dash(x));

@@ -116,7 +116,8 @@ pub struct Grid {
 impl Grid {
     /// The grid of square patches with sides of `patch` pixels; none if they do not fill the image exactly.
     pub fn of_patches(height: usize, width: usize, patch: usize) -> Option<Self> {
-        let fits = patch > 0 && height > 0 && width > 0 && height % patch == 0 && width % patch == 0;
+        let fits = |side: usize| side > 0 && patch > 0 && side.is_multiple_of(patch);
+        let fits = fits(height) && fits(width);
         fits.then(|| Self { rows: height / patch, columns: width / patch })
     }
 

@@ -22,21 +22,20 @@ impl Scene {
         let mut dice = Dice(&mut rng);
         let mut told: Vec<Caption> = Vec::with_capacity(count.min(16));
         let mut claims = Vec::new();
-        // Enough to find what even the barest scene has; then other words for what was said before.
-        let tries = if self.objects().is_empty() { 0 } else { count.saturating_mul(24) };
-        for attempt in 0..tries {
-            if told.len() >= count {
-                break;
-            }
+        // After some tries in vain, what was said before is said in other words.
+        let mut vain = 0;
+        while told.len() < count && vain < 80 && !self.objects().is_empty() {
             let caption = match told.is_empty() {
                 true => self.relation(&mut dice, true).or_else(|| self.place(&mut dice)),
                 false => self.tell(&mut dice),
             };
+            vain += 1;
             let Some(caption) = caption.or_else(|| self.list(&mut dice)) else { continue };
             let claim = self.claim(&caption);
-            if !told.contains(&caption) && (attempt > tries / 2 || !claims.contains(&claim)) {
+            if !told.contains(&caption) && (vain > 20 || !claims.contains(&claim)) {
                 told.push(caption);
                 claims.push(claim);
+                vain = 0;
             }
         }
         told

@@ -242,7 +242,10 @@ fn lines_that_cannot_be_used_are_told_or_counted() {
         let error = ImageFolder::open(files.clone()).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
         let error = ImageFolder::open(ImageFiles { skip_bad: true, ..files }).unwrap_err().to_string();
-        assert!(error.contains("there is no usable image; passed over: 1 badly listed; the first: "), "{error}");
+        assert!(
+            error.contains("there is no usable image; passed over: 1 badly listed; the first: "),
+            "{error}"
+        );
     }
 }
 
