@@ -146,6 +146,14 @@ pub enum DataError {
     #[error(transparent)]
     Builtin(#[from] crate::builtin::Error),
 
+    /// A scene of the built-in task `shapes` cannot be had as asked.
+    #[error(transparent)]
+    Shapes(#[from] crate::builtin::shapes::ShapesError),
+
+    /// An image, or a list of images, cannot be used.
+    #[error(transparent)]
+    Image(#[from] crate::images::ImageError),
+
     /// There is no text to learn a vocabulary from.
     #[error("there is no text to learn a vocabulary from; check that the training files are not empty")]
     NoText,

@@ -1,5 +1,5 @@
-//! Data for sequence-to-sequence models: where examples come from, how they become tokens and labels,
-//! and how these become batches.
+//! Data for sequence-to-sequence models: where examples come from, how they become tokens, labels and
+//! pixels, and how these become batches.
 //!
 //! ```text
 //! corpus ──> examples ──> tokens ──> batches
@@ -16,6 +16,7 @@ pub mod corpus;
 pub mod error;
 pub mod example;
 pub mod files;
+pub mod images;
 pub mod labels;
 pub mod noise;
 pub mod random;
@@ -31,6 +32,7 @@ pub use corpus::{
 };
 pub use error::{DataError, LineProblem, WriteError};
 pub use example::{Example, Link, Part};
+pub use images::{Image, ImageError, ImageExample, ImageSet, PixelBox};
 pub use labels::{Labels, Unit};
 pub use noise::Noise;
 pub use stream::{BatchStream, StreamSettings, StreamState};

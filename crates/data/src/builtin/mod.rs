@@ -2,10 +2,13 @@
 //!
 //! Which [`Part`] an example belongs to is decided by its source text alone, so that no two parts
 //! share a source, whatever the seeds.
+//!
+//! The tasks of [`NAMES`] are of text. Images are drawn by the task in [`shapes`], which has parts of its own.
 
 mod dates;
 mod dice;
 mod phrases;
+pub mod shapes;
 mod symbols;
 
 use serde::{Deserialize, Serialize};
