@@ -195,7 +195,7 @@ impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
             let (registers, _) = S::as_mut_simd_f32s(&mut values);
             registers[..ACROSS].copy_from_slice(sums);
             let to = &mut to.row(row + r)[self.from..][..self.count];
-            ending.write(columns.start + self.from, &mut values[..self.count], to);
+            ending.write(columns.start + self.from, &values, to);
         }
     }
 }
