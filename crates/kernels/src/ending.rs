@@ -2,6 +2,9 @@
 
 use crate::activation::{Activation, activate};
 
+/// Values that are ended together.
+const EIGHT: usize = 8;
+
 /// `to = f(sum + b)`, or `to += f(sum + b)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ending<'a> {
@@ -19,23 +22,39 @@ impl<'a> Ending<'a> {
         Self { bias, ..Self::default() }
     }
 
-    /// Writes the sums of the columns from `from` on.
+    /// Writes the sums of the columns from `from` on, by eights: pieces of a fixed length stay in registers.
     #[inline(always)]
-    pub(crate) fn write(&self, from: usize, sums: &mut [f32], to: &mut [f32]) {
-        if let Some(bias) = self.bias {
-            for (sum, b) in sums.iter_mut().zip(&bias[from..]) {
-                *sum += b;
+    pub(crate) fn write(&self, from: usize, sums: &[f32], to: &mut [f32]) {
+        let bias = self.bias.map(|bias| &bias[from..from + to.len()]);
+        let (bias, bias_rest) = bias.map_or((&[][..], &[][..]), |bias| bias.as_chunks::<EIGHT>());
+        let (sums, sums_rest) = sums[..to.len()].as_chunks::<EIGHT>();
+        let (to, to_rest) = to.as_chunks_mut::<EIGHT>();
+        for (index, (to, sums)) in to.iter_mut().zip(sums).enumerate() {
+            *to = self.end(*sums, bias.get(index), to);
+        }
+        if !to_rest.is_empty() {
+            let whole = |rest: &[f32]| std::array::from_fn(|lane| rest.get(lane).copied().unwrap_or(0.0));
+            let bias = self.bias.map(|_| whole(bias_rest));
+            let ended = self.end(whole(sums_rest), bias.as_ref(), &whole(to_rest));
+            to_rest.iter_mut().zip(ended).for_each(|(to, value)| *to = value);
+        }
+    }
+
+    #[inline(always)]
+    fn end(&self, mut sums: [f32; EIGHT], bias: Option<&[f32; EIGHT]>, there: &[f32; EIGHT]) -> [f32; EIGHT] {
+        if let Some(bias) = bias {
+            for lane in 0..EIGHT {
+                sums[lane] += bias[lane];
             }
         }
         if let Some(activation) = self.activation {
-            activate(activation, sums);
+            activate(activation, &mut sums);
         }
         if self.add {
-            for (to, sum) in to.iter_mut().zip(&*sums) {
-                *to += sum;
+            for lane in 0..EIGHT {
+                sums[lane] += there[lane];
             }
-        } else {
-            to.copy_from_slice(sums);
         }
+        sums
     }
 }

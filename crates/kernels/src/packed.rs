@@ -182,20 +182,20 @@ impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
     #[inline(always)]
     fn tile<const R: usize>(&mut self, simd: S, row: usize) {
         let Product { a, to, ending, columns, .. } = &mut *self.product;
-        let sums = match row {
-            // What the first rows have read, the others find near by.
-            0 => sums::<S, R>(simd, a, row, self.panel.len(), |k| {
+        let sums = match to.rows == R {
+            // Where there are more rows, the products of the first leave time enough for what the machine foresees.
+            true => sums::<S, R>(simd, a, row, self.panel.len(), |k| {
                 ahead(&self.panel[k]);
                 &self.panel[k]
             }),
-            _ => sums::<S, R>(simd, a, row, self.panel.len(), |k| &self.panel[k]),
+            false => sums::<S, R>(simd, a, row, self.panel.len(), |k| &self.panel[k]),
         };
         for (r, sums) in sums.iter().enumerate() {
             let mut values = [0.0; ACROSS * LANES];
             let (registers, _) = S::as_mut_simd_f32s(&mut values);
             registers[..ACROSS].copy_from_slice(sums);
             let to = &mut to.row(row + r)[self.from..][..self.count];
-            ending.write(columns.start + self.from, &mut values[..self.count], to);
+            ending.write(columns.start + self.from, &values, to);
         }
     }
 }

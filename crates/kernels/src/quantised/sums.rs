@@ -123,7 +123,7 @@ impl Panel<'_> {
         for ((value, &sum), s) in values.iter_mut().zip(sums).zip(self.scales) {
             *value = sum as f32 * (scale * s);
         }
-        self.ending.write(self.from, &mut values[..count], &mut to.row(row)[column..][..count]);
+        self.ending.write(self.from, &values, &mut to.row(row)[column..][..count]);
     }
 }
 
