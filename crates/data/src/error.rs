@@ -152,7 +152,7 @@ pub enum DataError {
 
     /// An image, or a list of images, cannot be used.
     #[error(transparent)]
-    Image(#[from] crate::images::ImageError),
+    Image(Box<crate::images::ImageError>),
 
     /// There is no text to learn a vocabulary from.
     #[error("there is no text to learn a vocabulary from; check that the training files are not empty")]
@@ -211,6 +211,12 @@ pub enum DataError {
         /// What is wrong with it.
         problem: String,
     },
+}
+
+impl From<crate::images::ImageError> for DataError {
+    fn from(error: crate::images::ImageError) -> Self {
+        Self::Image(Box::new(error))
+    }
 }
 
 /// Why a line of a corpus cannot be used.

@@ -23,7 +23,7 @@ impl Unscored<'_> {
         self.output.scores(self.features, self.embedding)
     }
 
-    /// The loss of every row: [N].
+    /// The loss of every row: `[N]`.
     pub fn losses(self, targets: &Targets) -> Tensor<1> {
         self.output.losses(self.features, self.embedding, targets)
     }

@@ -214,12 +214,13 @@ impl Skipped {
     pub fn pass(&mut self, error: crate::DataError) -> Result<(), crate::DataError> {
         use crate::DataError;
         match &error {
-            // What is no fault of an image would be the same with the next.
-            DataError::Image(ImageError {
-                problem: ImageProblem::Stopped | ImageProblem::NoThread(_) | ImageProblem::NoImages(_),
-                ..
-            }) => return Err(error),
-            DataError::Image(image) => self.add(image.problem.reason(), &error),
+            DataError::Image(image) => match image.problem {
+                // What is no fault of an image would be the same with the next.
+                ImageProblem::Stopped | ImageProblem::NoThread(_) | ImageProblem::NoImages(_) => {
+                    return Err(error);
+                }
+                _ => self.add(image.problem.reason(), &error),
+            },
             DataError::Line { .. } => self.add(Reason::BadLine, &error),
             _ => return Err(error),
         }

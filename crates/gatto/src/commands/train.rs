@@ -15,9 +15,9 @@ pub(crate) fn run(arguments: Train) -> Result<()> {
     });
     let stop = super::stop_on_interrupt();
     let mut recorder = if arguments.quiet { Box::new(()) } else { super::recorder() };
-    super::compute(&arguments.compute, |device| {
+    super::compute(&arguments.compute, |device| -> Result<()> {
         let options = RunOptions { directory, resume: arguments.resume, device: device.clone(), stop };
-        train(&file, &options, recorder.as_mut())
-    })??;
-    Ok(())
+        train(&file, &options, recorder.as_mut())?;
+        Ok(())
+    })?
 }

@@ -157,6 +157,7 @@ struct Seen<'a> {
 
 impl Stack {
     /// [`Stack::forward`] of one column; gives the state back where that form is to be taken.
+    #[allow(clippy::result_large_err, reason = "no error: the state goes on either way")]
     pub(super) fn step(&self, x: &Tensor<3>, state: StackState) -> Result<StackOutput, StackState> {
         match self.stepped(x, &state) {
             Some((states, weights, cross_weights, new)) => {
