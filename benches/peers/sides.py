@@ -21,7 +21,7 @@ MALLOC_TUNED = {
     "MALLOC_TOP_PAD_": str(256 << 20),
 }
 # What `gatto` itself tells its allocator.
-KEEP_PAGES = {"MIMALLOC_PURGE_DELAY": "-1", "MIMALLOC_ALLOW_LARGE_OS_PAGES": "1"}
+KEEP_PAGES = {"MIMALLOC_PURGE_DELAY": "-1"}
 # Threads that wait would take a core from the side whose turn it is.
 SETTLE = 0.3
 

@@ -12,34 +12,20 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Lets the allocator keep freed pages for good: training asks for them again at every step, and to get
-/// them back from the system, zeroed, costs a twentieth of its time. And asks for large pages, where the system has
-/// them: products read matrices of many megabytes, and look up the address of every page.
-extern "C" fn tell_allocator() {
+/// them back from the system, zeroed, costs a twentieth of its time.
+fn keep_freed_pages() {
     /// `mi_option_purge_delay` of mimalloc's C interface; the crate has no name for it.
     const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
     const NEVER: std::ffi::c_long = -1;
-    // SAFETY: sets numbers in a table of the allocator; a number that it does not know it ignores.
+    // SAFETY: sets a number in a table of the allocator; a number that it does not know it ignores.
     #[allow(unsafe_code, reason = "the allocator's options have no other interface")]
     unsafe {
         libmimalloc_sys::mi_option_set(PURGE_DELAY, NEVER);
-        // A default, which MIMALLOC_ALLOW_LARGE_OS_PAGES overrules.
-        libmimalloc_sys::mi_option_set_default(libmimalloc_sys::mi_option_large_os_pages, 1);
     }
 }
 
-/// The first allocation already reserves a gigabyte of addresses with the pages of that time, and there are
-/// allocations before `main`; so on Linux the loader calls this.
-#[cfg(target_os = "linux")]
-#[used]
-#[allow(unsafe_code, reason = "nothing else runs before the first allocation")]
-// SAFETY: the section holds pointers to functions of this kind, which may ignore their arguments; this one touches
-// nothing but numbers inside the allocator, and does not allocate.
-#[unsafe(link_section = ".init_array")]
-static BEFORE_MAIN: extern "C" fn() = tell_allocator;
-
 fn main() -> ExitCode {
-    #[cfg(not(target_os = "linux"))]
-    tell_allocator();
+    keep_freed_pages();
     let arguments = cli::Arguments::parse(); // exits with 2 on bad usage
     match commands::run(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,

@@ -29,19 +29,26 @@ impl<'a> Ending<'a> {
         let (bias, bias_rest) = bias.map_or((&[][..], &[][..]), |bias| bias.as_chunks::<EIGHT>());
         let (sums, sums_rest) = sums[..to.len()].as_chunks::<EIGHT>();
         let (to, to_rest) = to.as_chunks_mut::<EIGHT>();
+        // What stands at `to` may never have been written: it is read only where the sums are added to it.
         for (index, (to, sums)) in to.iter_mut().zip(sums).enumerate() {
-            *to = self.end(*sums, bias.get(index), to);
+            *to = self.end(*sums, bias.get(index), self.add.then_some(&*to));
         }
         if !to_rest.is_empty() {
             let whole = |rest: &[f32]| std::array::from_fn(|lane| rest.get(lane).copied().unwrap_or(0.0));
             let bias = self.bias.map(|_| whole(bias_rest));
-            let ended = self.end(whole(sums_rest), bias.as_ref(), &whole(to_rest));
+            let there = self.add.then(|| whole(to_rest));
+            let ended = self.end(whole(sums_rest), bias.as_ref(), there.as_ref());
             to_rest.iter_mut().zip(ended).for_each(|(to, value)| *to = value);
         }
     }
 
     #[inline(always)]
-    fn end(&self, mut sums: [f32; EIGHT], bias: Option<&[f32; EIGHT]>, there: &[f32; EIGHT]) -> [f32; EIGHT] {
+    fn end(
+        &self,
+        mut sums: [f32; EIGHT],
+        bias: Option<&[f32; EIGHT]>,
+        there: Option<&[f32; EIGHT]>,
+    ) -> [f32; EIGHT] {
         if let Some(bias) = bias {
             for lane in 0..EIGHT {
                 sums[lane] += bias[lane];
@@ -50,7 +57,7 @@ impl<'a> Ending<'a> {
         if let Some(activation) = self.activation {
             activate(activation, &mut sums);
         }
-        if self.add {
+        if let Some(there) = there {
             for lane in 0..EIGHT {
                 sums[lane] += there[lane];
             }

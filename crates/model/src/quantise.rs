@@ -100,22 +100,36 @@ struct Unfinished(PathBuf);
 impl Unfinished {
     fn beside(to: &Path) -> Result<Self, ModelError> {
         let unwritable = |error| WriteError { path: to.to_owned(), error };
-        let free = match fs::read_dir(to) {
-            Ok(mut inside) => inside.next().is_none(),
-            Err(error) => error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(to).is_err(),
-        };
-        if !free {
-            return Err(ModelError::Occupied { path: to.to_owned() });
+        match fs::symlink_metadata(to) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(unwritable(error).into()),
+            Ok(found) => {
+                // A link is no place for a folder that is renamed to it.
+                let free = found.is_dir() && fs::read_dir(to).map_err(unwritable)?.next().is_none();
+                if !free {
+                    return Err(ModelError::Occupied { path: to.to_owned() });
+                }
+            }
         }
         let Some(name) = to.file_name() else {
             return Err(unwritable(io::Error::other("the path does not end in the name of a folder")).into());
         };
         let parent = parent(to);
         fs::create_dir_all(parent).map_err(unwritable)?;
-        let name = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
-        let folder = parent.join(name);
-        fs::create_dir(&folder).map_err(unwritable)?;
-        Ok(Self(folder))
+        // A run that was killed may have left a folder of the same number.
+        let (name, process) = (name.to_string_lossy(), std::process::id());
+        let mut names = (0..100).map(|attempt| parent.join(format!(".{name}.{process}.{attempt}.tmp")));
+        names
+            .find_map(|folder| match fs::create_dir(&folder) {
+                Ok(()) => Some(Ok(Self(folder))),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+                Err(error) => Some(Err(WriteError { path: folder, error }.into())),
+            })
+            .unwrap_or_else(|| {
+                let left =
+                    format!("folders .{name}.{process}.*.tmp of earlier runs are in the way; remove them");
+                Err(unwritable(io::Error::other(left)).into())
+            })
     }
 
     fn finish(self, to: &Path) -> Result<(), WriteError> {

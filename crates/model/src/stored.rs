@@ -12,11 +12,12 @@ use crate::error::ModelError;
 use gatto_kernels::quantised::Quantised;
 use gatto_nn::{Matrix, Precision};
 use memmap2::{Mmap, MmapOptions};
-use safetensors::{Dtype, SafeTensors};
+use safetensors::Dtype;
+use safetensors::tensor::Metadata;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What the scales of a matrix are called, behind its own name.
@@ -79,12 +80,7 @@ impl Stored {
             return Err(unreadable(io::Error::other("it is not a file")));
         }
         let len = found.len();
-        let whole = usize::try_from(len).map_err(|error| unreadable(io::Error::other(error)))?;
-        let map = mapped(&file, Place { start: 0, len: whole }).map_err(unreadable)?;
-        let bytes = map.as_deref().unwrap_or_default();
-        let (header, metadata) =
-            SafeTensors::read_metadata(bytes).map_err(|error| damaged(error.to_string()))?;
-        let first = (header + size_of::<u64>()) as u64;
+        let (first, metadata) = header(&file, len).map_err(unreadable)?.map_err(damaged)?;
         let tensors: BTreeMap<String, (Dtype, &[usize], Place)> = metadata
             .tensors()
             .into_iter()
@@ -95,7 +91,6 @@ impl Stored {
             })
             .collect();
         let parameters = parameters(&tensors).map_err(damaged)?;
-        drop(map);
         Ok(Self { path: path.to_owned(), file, len, parameters })
     }
 
@@ -196,6 +191,34 @@ fn parameters(
     Ok(found)
 }
 
+/// Where the tensors of a file of `len` bytes begin, and what its header says of them; or why that cannot be true.
+fn header(mut file: &File, len: u64) -> io::Result<Result<(u64, Metadata), String>> {
+    /// As much as the format allows.
+    const MOST: u64 = 100_000_000;
+    const SIZE: u64 = size_of::<u64>() as u64;
+    let mut size = [0; SIZE as usize];
+    if len < SIZE {
+        return Ok(Err("it is too short for a header".to_owned()));
+    }
+    file.read_exact(&mut size)?;
+    let size = u64::from_le_bytes(size);
+    if size > MOST.min(len - SIZE) {
+        return Ok(Err(format!("its header is said to have {size} bytes, which it has not")));
+    }
+    let mut text = vec![0; size as usize];
+    file.read_exact(&mut text)?;
+    // Reading it checks that tensors lie one behind the other and are as large as their shapes say.
+    let metadata = match serde_json::from_slice::<Metadata>(&text) {
+        Ok(metadata) => metadata,
+        Err(error) => return Ok(Err(format!("its header is not one: {error}"))),
+    };
+    let (told, there) = (metadata.data_len() as u64, len - SIZE - size);
+    Ok(match told == there {
+        true => Ok((SIZE + size, metadata)),
+        false => Err(format!("its header tells of {told} bytes of tensors, and there are {there}")),
+    })
+}
+
 /// A part of a file in memory; none of nothing.
 fn mapped(file: &File, place: Place) -> io::Result<Option<Mmap>> {
     if place.len == 0 {
@@ -205,8 +228,8 @@ fn mapped(file: &File, place: Place) -> io::Result<Option<Mmap>> {
     if place.start + place.len as u64 > file.metadata()?.len() {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has become shorter; write it again"));
     }
-    // SAFETY: the map is only read, and its bytes are copied or turned into other numbers at once, each of them once:
-    // whatever stands there, and should another process change it meanwhile, every bit pattern is a number.
+    // SAFETY: the map is only read, as numbers: whatever stands there, and should another process change it
+    // meanwhile, every bit pattern is one. The header, which is text, is not mapped but read.
     #[allow(unsafe_code, reason = "a file can change under its map, which no interface can rule out")]
     unsafe {
         MmapOptions::new().offset(place.start).len(place.len).map(file).map(Some)

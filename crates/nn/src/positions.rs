@@ -16,8 +16,8 @@
 //!
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `D` width of a head, `C` width.
 
-use crate::Initial;
 use crate::flex::{Gradient, Operand, operation};
+use crate::{Initial, linear_map};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Int, Shape, Tensor, TensorData};
 use gatto_kernels::rotary as kernel;
@@ -164,11 +164,8 @@ impl Positions {
             .collect();
         let ids = integers(&ids, &query.device()).reshape([1, time, 1, keys]);
         let count = table.dims()[0];
-        let products = query
-            .clone()
-            .reshape([batch * time * heads, head])
-            .matmul(table.transpose())
-            .reshape([batch, time, heads, count]);
+        let rows = query.clone().reshape([batch * time * heads, head]);
+        let products = linear_map(rows, table.transpose()).reshape([batch, time, heads, count]);
         let chosen = products.gather(3, ids.expand([batch, time, heads, keys])); // [B, T, H, S]
         Some(chosen.permute([0, 2, 1, 3]) * scale)
     }

@@ -10,7 +10,7 @@ pub struct Memory {
 }
 
 /// What a step of `rows` sentences with `beam` hypotheses each needs: the scores of the whole vocabulary,
-/// and the state twice, as it is copied when hypotheses are chosen. `state_bytes` are those of one row.
+/// and the state twice, as most decoders copy it when hypotheses are chosen. `state_bytes` are those of one row.
 pub fn beam_memory(rows: usize, beam: usize, vocabulary: usize, state_bytes: u64) -> Memory {
     let hypotheses = (rows as u64).saturating_mul(beam as u64);
     let scores = (vocabulary as u64).saturating_mul(4);

@@ -99,18 +99,21 @@ fn decode(bytes: &[u8], limits: &DecodeLimits) -> Result<Image, ImageProblem> {
 }
 
 fn decode_format(bytes: &[u8], format: ImageFormat, limits: &DecodeLimits) -> Result<Image, ImageProblem> {
-    let memory = LEAST_MEMORY.saturating_add(limits.pixels.saturating_mul(BYTES_PER_PIXEL));
+    let memory = |pixels: u64| LEAST_MEMORY.saturating_add(pixels.saturating_mul(BYTES_PER_PIXEL));
     let mut bounds = Limits::no_limits();
     bounds.max_image_width = Some(LONGEST_SIDE as u32);
     bounds.max_image_height = Some(LONGEST_SIDE as u32);
-    bounds.max_alloc = Some(memory);
+    bounds.max_alloc = Some(memory(limits.pixels));
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    reader.limits(bounds);
+    reader.limits(bounds.clone());
     let mut decoder = reader.into_decoder().map_err(|error| of_decoder(&error))?;
     let (width, height) = decoder.dimensions();
-    if u64::from(width) * u64::from(height) > limits.pixels {
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > limits.pixels {
         return Err(ImageProblem::TooManyPixels { height, width, most: limits.pixels });
     }
+    bounds.max_alloc = Some(memory(pixels));
+    decoder.set_limits(bounds).map_err(|error| of_decoder(&error))?;
     // What does not say which side is up is upright.
     let upright = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut decoded = DynamicImage::from_decoder(decoder).map_err(|error| of_decoder(&error))?;
@@ -150,12 +153,34 @@ fn on_white<const CHANNELS: usize>(bytes: &[u8]) -> Vec<u8> {
     flat.collect()
 }
 
-/// Whether the last image in a JPEG file has an end: decoders fill up what is missing with grey. The marks of a scan
-/// (`ff da`) and of the end (`ff d9`) stand nowhere within the data of an image.
+/// Whether the image of a JPEG file has an end: decoders fill up what is missing with grey. What stands behind the end
+/// (another image, a film, notes of a camera) does not matter.
 fn ends(bytes: &[u8]) -> bool {
-    let last = |mark: [u8; 2]| bytes.windows(2).rposition(|pair| pair == mark);
-    match (last([0xff, 0xda]), last([0xff, 0xd9])) {
-        (Some(scan), Some(end)) => end > scan,
-        _ => false,
+    const END: u8 = 0xd9;
+    const SCAN: u8 = 0xda;
+    let mut at = 2; // behind the mark of the start
+    loop {
+        // A mark may be filled up with `ff` before its number.
+        while bytes.get(at) == Some(&0xff) && bytes.get(at + 1) == Some(&0xff) {
+            at += 1;
+        }
+        let (Some(0xff), Some(&mark)) = (bytes.get(at), bytes.get(at + 1)) else { return false };
+        at += 2;
+        match mark {
+            END => return true,
+            0x01 | 0xd0..=0xd8 => continue, // marks that stand alone
+            _ => {}
+        }
+        let Some(&[high, low]) = bytes.get(at..at + 2) else { return false };
+        at += usize::from(u16::from_be_bytes([high, low]));
+        if mark == SCAN {
+            // Data goes on up to a mark that is neither a stuffed zero nor a restart.
+            let rest = bytes.get(at..).unwrap_or_default();
+            let next = rest
+                .windows(2)
+                .position(|pair| pair[0] == 0xff && !matches!(pair[1], 0x00 | 0xd0..=0xd7 | 0xff));
+            let Some(next) = next else { return false };
+            at += next;
+        }
     }
 }

@@ -106,7 +106,7 @@ impl ImageFolder {
     /// be used.
     pub fn open(files: ImageFiles) -> Result<Self, DataError> {
         let mut folder = Self { images: Vec::new(), skipped: Skipped::default(), files };
-        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut known: HashMap<PathBuf, usize> = HashMap::new();
         let list = folder.files.list.clone();
         let mut lines = Lines::new(&list, files::open(&list)?);
         let mut number = 0;
@@ -144,14 +144,16 @@ impl ImageFolder {
     }
 
     /// Takes in a line of the list.
-    fn add(&mut self, line: &str, number: u64, known: &mut HashMap<String, usize>) -> Result<(), DataError> {
+    fn add(&mut self, line: &str, number: u64, known: &mut HashMap<PathBuf, usize>) -> Result<(), DataError> {
         let read = match self.files.format {
             ListFormat::Tsv => columns(line, self.files.texts),
             ListFormat::Jsonl => object(line, self.files.texts),
         };
         let (name, texts) = read.map_err(|problem| self.bad_line(number, problem))?;
         let failed = |problem| ImageError::of(Path::new(&name), problem).listed_in(&self.files.list, number);
-        match known.entry(name.clone()) {
+        // `./a.png` is `a.png`.
+        let parts = Path::new(&name).components().filter(|part| *part != Component::CurDir);
+        match known.entry(parts.collect()) {
             Entry::Occupied(place) => {
                 let image = &mut self.images[*place.get()];
                 match self.files.texts {

@@ -64,7 +64,8 @@ impl Default for Preparation {
 pub struct Augmentation {
     /// How often an image is mirrored, from 0 to 1. Not for digits, letters or captions that say *left* and *right*.
     pub flip: f32,
-    /// The least share of an image's area that a random part of it keeps, above 0; at 1 nothing is cut off.
+    /// The least share that a random part has of the area of the largest part with the proportions wanted, from
+    /// 0.01; at 1 it is that largest part.
     pub crop: f32,
     /// How far the proportions of that part may be from those wanted: 4/3 is from 3:4 to 4:3. 1 keeps them.
     pub stretch: f32,
@@ -236,7 +237,8 @@ impl Changes {
         least + (most - least) * self.unit()
     }
 
-    /// A random part of an image: of its area between the least share and all, with nearly the proportions wanted.
+    /// A random part of an image with nearly the proportions wanted: of the largest such part, a share of its area
+    /// between the least and all.
     fn part(&mut self, image: &Image, wanted: &Preparation) -> [usize; 4] {
         let (height, width) = (image.height() as f32, image.width() as f32);
         let Augmentation { crop, stretch, .. } = wanted.augmentation;
@@ -247,9 +249,10 @@ impl Changes {
         // Either way with the same chance: from 1/stretch to 1, or from 1 to stretch.
         let odd = self.between(1.0, stretch);
         let odd = if self.unit() < 0.5 { 1.0 / odd } else { odd };
-        let area = height * width * self.between(crop, 1.0);
-        let part_width = (area * proportions * odd).sqrt().min(width);
-        let part_height = (area / (proportions * odd)).sqrt().min(height);
+        let proportions = proportions * odd;
+        let share = self.between(crop, 1.0).sqrt(); // of each side
+        let part_width = width.min(height * proportions) * share;
+        let part_height = height.min(width / proportions) * share;
         let (part_height, part_width) = (
             (part_height.round() as usize).clamp(1, image.height()),
             (part_width.round() as usize).clamp(1, image.width()),

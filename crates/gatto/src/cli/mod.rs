@@ -491,7 +491,7 @@ pub(crate) struct Info {
 pub(crate) struct Quantize {
     /// Run directory of a trained model
     pub(crate) model: PathBuf,
-    /// Run directory to make; it appears when it is whole
+    /// Run directory to make, which must not be there yet, or be empty; it appears when it is whole
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
 }

@@ -110,8 +110,9 @@ fn a_step_is_what_the_layers_make_of_a_column() {
 
 #[test]
 fn no_bit_of_a_step_depends_on_the_company() {
-    for precision in [Precision::Float, Precision::Int8] {
-        let settings = settings(PositionKind::Sinusoidal, NormOrder::Post, Activation::Relu, true);
+    let kinds = PositionKind::ALL.into_iter().map(|kind| (kind, Precision::Float));
+    for (kind, precision) in kinds.chain([(PositionKind::Sinusoidal, Precision::Int8)]) {
+        let settings = settings(kind, NormOrder::Post, Activation::Relu, true);
         let mut stack = Stack::new(settings, &mut Initial::new(5, &Device::flex()));
         stack.prepare(precision.into());
         let (source, mask) = (numbers(3, [3, 4, WIDTH]), Tensor::ones([3, 4], &Device::flex()));

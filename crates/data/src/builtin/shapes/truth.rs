@@ -107,10 +107,10 @@ impl Scene {
         let beyond = |second: &Object| match extreme {
             Extreme::Largest => is_larger(first, second),
             Extreme::Smallest => is_larger(second, first),
-            Extreme::Leftmost => first.x + gap <= second.x,
-            Extreme::Rightmost => second.x + gap <= first.x,
-            Extreme::Highest => first.y + gap <= second.y,
-            Extreme::Lowest => second.y + gap <= first.y,
+            Extreme::Leftmost => first.x.saturating_add(gap) <= second.x,
+            Extreme::Rightmost => second.x.saturating_add(gap) <= first.x,
+            Extreme::Highest => first.y.saturating_add(gap) <= second.y,
+            Extreme::Lowest => second.y.saturating_add(gap) <= first.y,
         };
         self.objects().iter().enumerate().all(|(number, second)| number == object || beyond(second))
     }

@@ -85,6 +85,15 @@ fn files_cut_short_anywhere_are_errors_or_whole() {
 }
 
 #[test]
+fn what_stands_behind_a_jpeg_does_not_matter() {
+    let bytes = encoded(&picture(6, 7, 3), "jpeg");
+    let whole = decoded(&bytes).unwrap();
+    for behind in [&b"notes"[..], &[0xff, 0xda, 1, 2], &[0xff, 0xd9, 0xff, 0xda, 0xff, 0xd9], &bytes] {
+        assert_eq!(decoded(&[&bytes[..], behind].concat()).unwrap(), whole);
+    }
+}
+
+#[test]
 fn changed_bytes_never_break_the_program() {
     let image = picture(5, 5, 3);
     for format in ["png", "jpeg", "webp", "bmp"] {
