@@ -1,5 +1,6 @@
 //! log Σ exp(x) of a whole vocabulary: the part of search that takes its time, so several numbers at once.
 
+use gatto_kernels::maths::exp;
 use pulp::{Simd, WithSimd};
 
 /// Numbers that are worked on side by side.
@@ -59,44 +60,10 @@ pub(crate) fn largest(row: &[f32]) -> f32 {
     found.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
 }
 
-/// exp(x) for x ≤ 0, to the last bit or two, in a form that compilers turn into vector instructions:
-/// x = k ln 2 + r with |r| ≤ ln 2 / 2, and exp(x) = 2^k exp(r) with exp(r) from Cephes' polynomial.
-#[inline(always)]
-fn exp(x: f32) -> f32 {
-    /// Adding it leaves the nearest whole number in the lowest bits.
-    const WHOLE: f32 = 12_582_912.0; // 1.5 · 2^23
-    /// ln 2 in two parts, of which the first times k is exact.
-    const LN_2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);
-    let x = if x < -87.0 { -87.0 } else { x }; // 2^k stays a normal number; NaN stays NaN
-    let shifted = x * std::f32::consts::LOG2_E + WHOLE;
-    let k = shifted - WHOLE;
-    let r = (x - k * LN_2.0) - k * LN_2.1;
-    let mut p = 1.987_569_1e-4;
-    p = p * r + 1.398_2e-3;
-    p = p * r + 8.333_452e-3;
-    p = p * r + 4.166_579_6e-2;
-    p = p * r + 1.666_666_5e-1;
-    p = p * r + 0.5;
-    let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(1f32.to_bits()));
-    power * ((p * (r * r) + r) + 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn exponentials_are_those_of_the_library() {
-        for i in 0..870_000u32 {
-            let x = -(i as f32) / 10_000.0;
-            let exact = f64::from(x).exp();
-            assert!((f64::from(exp(x)) / exact - 1.0).abs() < 2e-7, "exp({x}) is {} and not {exact}", exp(x));
-        }
-        assert_eq!(exp(0.0), 1.0);
-        assert!(exp(f32::NEG_INFINITY) < 1e-37);
-        assert!(exp(f32::NAN).is_nan());
-    }
 
     #[test]
     fn huge_scores_do_not_overflow() {

@@ -22,6 +22,16 @@ impl std::fmt::Debug for Image {
     }
 }
 
+/// Whether there can be such an image, and it has this many values.
+fn check_shape([height, width, channels]: [usize; 3], values: usize) -> Result<(), ImageError> {
+    let fits = |side: usize| (1..=LONGEST_SIDE).contains(&side);
+    let shape = fits(height) && fits(width) && matches!(channels, 1 | 3);
+    if shape && height * width * channels == values {
+        return Ok(());
+    }
+    Err(ImageError::unnamed(ImageProblem::Shape { height, width, channels, bytes: values }))
+}
+
 impl Image {
     /// An image of these bytes.
     ///
@@ -29,12 +39,7 @@ impl Image {
     /// If a side is 0 or above [`LONGEST_SIDE`], there are not 1 or 3 channels, or the bytes are not as many as
     /// the image needs.
     pub fn new(height: usize, width: usize, channels: usize, bytes: Vec<u8>) -> Result<Self, ImageError> {
-        let fits = |side: usize| (1..=LONGEST_SIDE).contains(&side);
-        let shape = fits(height) && fits(width) && matches!(channels, 1 | 3);
-        if !shape || height * width * channels != bytes.len() {
-            let problem = ImageProblem::Shape { height, width, channels, bytes: bytes.len() };
-            return Err(ImageError::unnamed(problem));
-        }
+        check_shape([height, width, channels], bytes.len())?;
         Ok(Self { height, width, channels, bytes })
     }
 
@@ -265,12 +270,7 @@ impl Pixels {
     /// # Errors
     /// As [`Image::new`].
     pub fn new(height: usize, width: usize, channels: usize, values: Vec<f32>) -> Result<Self, ImageError> {
-        let fits = |side: usize| (1..=LONGEST_SIDE).contains(&side);
-        let shape = fits(height) && fits(width) && matches!(channels, 1 | 3);
-        if !shape || height * width * channels != values.len() {
-            let problem = ImageProblem::Shape { height, width, channels, bytes: values.len() };
-            return Err(ImageError::unnamed(problem));
-        }
+        check_shape([height, width, channels], values.len())?;
         Ok(Self { height, width, channels, values })
     }
 

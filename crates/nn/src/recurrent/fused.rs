@@ -54,6 +54,19 @@ impl Gradient<6> for Kept {
     }
 }
 
+/// x, W_x, W_h, b, h₀ and c₀ as the operation takes them, if all of them live on the CPU.
+pub(super) fn operands(input: &LayerInput, weights: &LayerWeights) -> Option<[Operand; 6]> {
+    let first = &input.first;
+    Some([
+        Operand::of(&input.x)?,
+        Operand::of(&weights.input)?,
+        Operand::of(&weights.recurrent)?,
+        Operand::of(&weights.bias)?,
+        Operand::of(&first.hidden)?,
+        Operand::of(first.cell.as_ref().unwrap_or(&first.hidden))?,
+    ])
+}
+
 /// Runs the fused layer if every tensor lives on the CPU.
 pub(super) fn layer(kind: Cell, input: &LayerInput, weights: &LayerWeights) -> Option<LayerOutput> {
     let [batch, steps, features] = input.x.dims();
@@ -83,14 +96,7 @@ pub(super) fn layer(kind: Cell, input: &LayerInput, weights: &LayerWeights) -> O
         let out = plain(kernel::forward_prepared(&arguments, ready), shape_out);
         return Some(read(kind, out, steps, input.reverse));
     }
-    let operands = [
-        Operand::of(&input.x)?,
-        Operand::of(&weights.input)?,
-        Operand::of(&weights.recurrent)?,
-        Operand::of(&weights.bias)?,
-        Operand::of(&input.first.hidden)?,
-        Operand::of(cell_state)?,
-    ];
+    let operands = operands(input, weights)?;
     let inputs = operands.each_ref().map(|operand| operand.values.clone());
     let arguments = arguments(kind, shape, input.reverse, &mask, inputs.each_ref());
     let out = if operands.iter().any(Operand::is_tracked) {

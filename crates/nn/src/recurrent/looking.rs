@@ -154,18 +154,10 @@ fn fused(kind: Cell, input: &LayerInput, look: &LayerLook, weights: &LayerWeight
     let shape = kernel::Shape { batch, steps, input: features, width };
     let sizes = Sizes { positions, width: of_key, context };
     let masks = [Operand::of(&input.mask)?.values, Operand::of(&look.mask)?.values];
-    let operands = [
-        Operand::of(&input.x)?,
-        Operand::of(&weights.input)?,
-        Operand::of(&weights.recurrent)?,
-        Operand::of(&weights.bias)?,
-        Operand::of(&input.first.hidden)?,
-        Operand::of(input.first.cell.as_ref().unwrap_or(&input.first.hidden))?,
-        Operand::of(&look.keys)?,
-        Operand::of(&look.states)?,
-        Operand::of(&look.query)?,
-        Operand::of(&look.vector)?,
-    ];
+    let [x, input_weights, recurrent, bias, hidden, cell] = super::fused::operands(input, weights)?;
+    let [keys, states] = [Operand::of(&look.keys)?, Operand::of(&look.states)?];
+    let [query, vector] = [Operand::of(&look.query)?, Operand::of(&look.vector)?];
+    let operands = [x, input_weights, recurrent, bias, hidden, cell, keys, states, query, vector];
     let inputs = operands.each_ref().map(|operand| operand.values.clone());
     let (out, tape) = kernel::forward(&with_look(kind, shape, sizes, input.reverse, &masks, &inputs));
     let shares = plain(tape.weights().to_vec(), [batch, steps, positions]);
