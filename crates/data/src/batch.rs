@@ -1,10 +1,12 @@
-//! Batches: rows of ids, padded to one width.
+//! Batches: what is read and what is to come of it, of several examples.
 //!
-//! Source rows are the tokens of the source and then `END`; target rows are the tokens of the target
+//! Sources are rows of ids, padded to one width, or images of one size. Source rows are the tokens of the source and
+//! then `END`; target rows are the tokens of the target
 //! and then `END`, or labels: see [`crate::coder`]. The `START` that the decoder reads first is put
 //! there by the model.
 
 use crate::DataError;
+use crate::images::{ImageBatch, Pixels};
 use crate::tokens::{END, PAD};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -84,11 +86,65 @@ impl Ending {
     pub(crate) const TOKENS: Self = Self { end: Some(END), padding: PAD };
 }
 
+/// What is read of several examples.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sources {
+    /// Tokens, with `END` at the end of each row.
+    Tokens(Padded),
+    /// Images.
+    Images(ImageBatch),
+}
+
+impl Sources {
+    /// How many examples there are.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Tokens(tokens) => tokens.rows,
+            Self::Images(images) => images.rows,
+        }
+    }
+
+    /// The tokens, if it is these.
+    pub fn tokens(&self) -> Option<&Padded> {
+        match self {
+            Self::Tokens(tokens) => Some(tokens),
+            Self::Images(_) => None,
+        }
+    }
+
+    /// How much there is to read: ids, padding included, or values.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Tokens(tokens) => tokens.ids.len(),
+            Self::Images(images) => images.values.len(),
+        }
+    }
+
+    fn part(&self, rows: Range<usize>) -> Self {
+        match self {
+            Self::Tokens(tokens) => Self::Tokens(tokens.part(rows)),
+            Self::Images(images) => Self::Images(images.part(rows)),
+        }
+    }
+}
+
+impl From<Padded> for Sources {
+    fn from(tokens: Padded) -> Self {
+        Self::Tokens(tokens)
+    }
+}
+
+impl From<ImageBatch> for Sources {
+    fn from(images: ImageBatch) -> Self {
+        Self::Images(images)
+    }
+}
+
 /// Examples that are computed together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// Sources, with `END` at the end of each.
-    pub source: Padded,
+    /// What is read.
+    pub source: Sources,
     /// Targets without `START`, with `END` at the end of each; or labels.
     pub target: Padded,
     /// The number of each row's example, within the pass or the input.
@@ -157,10 +213,20 @@ impl Batch {
         let sources: Vec<&[u32]> = examples.iter().map(|example| example.source.as_slice()).collect();
         let targets: Vec<&[u32]> = examples.iter().map(|example| example.target.as_slice()).collect();
         Self {
-            source: Padded::ended(&sources, Ending::TOKENS),
+            source: Sources::Tokens(Padded::ended(&sources, Ending::TOKENS)),
             target: Padded::ended(&targets, targets_end),
             indices: examples.iter().map(|example| example.index).collect(),
         }
+    }
+
+    /// Images and the ids that are to come of them, with the number of each.
+    pub(crate) fn of_images(
+        images: ImageBatch,
+        targets: &[Vec<u32>],
+        targets_end: Ending,
+        indices: Vec<u64>,
+    ) -> Self {
+        Self { source: Sources::Images(images), target: Padded::ended(targets, targets_end), indices }
     }
 
     /// How many examples there are.
@@ -201,17 +267,43 @@ fn bucketed_if(mut examples: Vec<Encoded>, may: impl Fn(&[Encoded], &Encoded) ->
     batches
 }
 
-/// Batches for prediction, of sources without `END` that all have one length: there is no padding, so that what a
+/// What a model reads for one prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// Tokens without `END`.
+    Tokens(Vec<u32>),
+    /// An image.
+    Image(Pixels),
+}
+
+/// The most values of images that are computed together: 64 MiB of them.
+const MOST_VALUES: usize = 1 << 24;
+
+/// Batches for prediction, of images, and of tokens that all have one length: there is no padding, so that what a
 /// source becomes cannot depend on the others. Which source a row is, [`Batch::indices`] tells.
-pub fn prediction_batches(sources: Vec<Vec<u32>>, limits: &Limits) -> Result<Vec<Batch>, DataError> {
+pub fn prediction_batches(sources: Vec<Source>, limits: &Limits) -> Result<Vec<Batch>, DataError> {
     limits.validate()?;
-    let examples = sources.into_iter().zip(0..);
-    let examples = examples.map(|(source, index)| Encoded { index, source, target: Vec::new() }).collect();
+    let (mut examples, mut images) = (Vec::new(), Vec::new());
+    for (source, index) in sources.into_iter().zip(0..) {
+        match source {
+            Source::Tokens(source) => examples.push(Encoded { index, source, target: Vec::new() }),
+            Source::Image(image) => images.push((index, image)),
+        }
+    }
+    let values = images.iter().map(|(_, image)| image.values().len()).max().unwrap_or(1);
+    let most = limits.batch_examples.unwrap_or(usize::MAX).min(MOST_VALUES / values.max(1)).max(1);
+    let seen = images.chunks(most).map(|chunk| {
+        let batch = ImageBatch::new(chunk.iter().map(|(_, image)| image))?;
+        let targets = vec![Vec::new(); chunk.len()];
+        let indices = chunk.iter().map(|(index, _)| *index).collect();
+        Ok(Batch::of_images(batch, &targets, Ending::TOKENS, indices))
+    });
+    let seen = seen.collect::<Result<Vec<_>, DataError>>()?;
     let batches = bucketed_if(examples, |batch, example| {
         limits.allow(batch.len() + 1, example.width())
             && batch.iter().all(|other| other.source.len() == example.source.len())
     });
-    Ok(batches.iter().map(|batch| Batch::new(batch, Ending::TOKENS)).collect())
+    Ok(seen.into_iter().chain(batches.iter().map(|batch| Batch::new(batch, Ending::TOKENS))).collect())
 }
 
 /// Batches of examples of similar length, for validation. `examples` are the tokens of
@@ -252,6 +344,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn read_by(batch: &Batch) -> &Padded {
+        batch.source.tokens().unwrap()
+    }
+
     #[test]
     fn rows_end_and_are_padded() {
         let examples = [(vec![5, 6, 7], vec![8]), (vec![9], vec![])];
@@ -259,21 +355,21 @@ mod tests {
         assert_eq!(batches.len(), 1);
         let batch = &batches[0];
         assert_eq!(batch.indices, [1, 0]);
-        assert_eq!(batch.source.ids, [9, END, PAD, PAD, 5, 6, 7, END]);
-        assert_eq!(batch.source.lengths, [2, 4]);
+        assert_eq!(read_by(&batch).ids, [9, END, PAD, PAD, 5, 6, 7, END]);
+        assert_eq!(read_by(batch).lengths, [2, 4]);
         assert_eq!(batch.target.ids, [END, PAD, 8, END]);
         assert_eq!((batch.target.rows, batch.target.width), (2, 2));
-        assert_eq!(batch.source.row(0), [9, END]);
-        assert_eq!(batch.source.tokens(), 6);
+        assert_eq!(read_by(&batch).row(0), [9, END]);
+        assert_eq!(read_by(&batch).tokens(), 6);
     }
 
     #[test]
     fn sources_that_are_predicted_together_have_one_length() {
-        let sources: Vec<Vec<u32>> = (0..20).map(|n| vec![9; n % 3]).collect();
-        let batches = prediction_batches(sources.clone(), &Limits::examples(5)).unwrap();
+        let sources: Vec<Source> = (0..20).map(|n| Source::Tokens(vec![9; n % 3])).collect();
+        let batches = prediction_batches(sources, &Limits::examples(5)).unwrap();
         assert_eq!(batches.iter().map(Batch::rows).collect::<Vec<_>>(), [5, 2, 5, 2, 5, 1]);
         for batch in &batches {
-            assert!(batch.source.lengths.iter().all(|length| *length == batch.source.width));
+            assert!(read_by(batch).lengths.iter().all(|length| *length == read_by(batch).width));
         }
         let mut seen: Vec<u64> = batches.iter().flat_map(|batch| batch.indices.clone()).collect();
         seen.sort_unstable();
@@ -290,10 +386,10 @@ mod tests {
             assert_eq!(parts.iter().flat_map(|part| part.indices.clone()).collect::<Vec<_>>(), batch.indices);
             let mut row = 0;
             for part in &parts {
-                assert_eq!((part.source.rows, part.target.rows), (part.rows(), part.rows()));
-                assert_eq!(Some(&part.source.width), part.source.lengths.iter().max());
+                assert_eq!((read_by(&part).rows, part.target.rows), (part.rows(), part.rows()));
+                assert_eq!(Some(&read_by(&part).width), read_by(&part).lengths.iter().max());
                 for inside in 0..part.rows() {
-                    assert_eq!(part.source.row(inside), batch.source.row(row));
+                    assert_eq!(read_by(&part).row(inside), read_by(&batch).row(row));
                     assert_eq!(part.target.row(inside), batch.target.row(row));
                     row += 1;
                 }
@@ -336,12 +432,12 @@ mod tests {
                 .collect();
             let batches = evaluation_batches(&examples, &limits).unwrap();
             for batch in &batches {
-                let width = batch.source.width.max(batch.target.width);
+                let width = read_by(batch).width.max(batch.target.width);
                 prop_assert!(limits.allow(batch.rows(), width) || batch.rows() == 1);
             }
             let rows = batches.iter().flat_map(|batch| {
                 (0..batch.rows()).map(|row| {
-                    let (source, target) = (batch.source.row(row), batch.target.row(row));
+                    let (source, target) = (read_by(batch).row(row), batch.target.row(row));
                     let whole = [source, target].map(|side| side.strip_suffix(&[END]).unwrap().to_vec());
                     (batch.indices[row], (whole[0].clone(), whole[1].clone()))
                 })

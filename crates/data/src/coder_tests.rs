@@ -45,7 +45,7 @@ fn a_class_is_a_row_of_one_without_end() {
     assert_eq!(batch.indices, [1, 0]);
     assert_eq!((batch.target.ids.as_slice(), batch.target.width), ([0, 1].as_slice(), 1));
     assert_eq!((batch.target.lengths.as_slice(), batch.target.asked()), ([1, 1].as_slice(), 2));
-    assert_eq!(batch.source.row(0), [tokens.encode("is")[0], END]);
+    assert_eq!(batch.source.tokens().unwrap().row(0), [tokens.encode("is")[0], END]);
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn tags_stand_at_the_first_token_of_their_word() {
     let rows = [Example::new("ab  c", "B A"), Example::new(" d ", "C")].map(|e| coder.encode(&e).unwrap());
     let batch = &coder.batches(&rows, &Limits::examples(2)).unwrap()[0];
     let byte = |letter: u8| 5 + u32::from(letter);
-    assert_eq!(batch.source.row(1), [byte(b'a'), byte(b'b'), byte(b' '), byte(b'c'), END]);
+    assert_eq!(batch.source.tokens().unwrap().row(1), [byte(b'a'), byte(b'b'), byte(b' '), byte(b'c'), END]);
     assert_eq!(batch.target.row(1), [1, IGNORED, IGNORED, 0, IGNORED]);
-    assert_eq!(batch.source.ids[..5], [byte(b'd'), END, PAD, PAD, PAD]);
+    assert_eq!(batch.source.tokens().unwrap().ids[..5], [byte(b'd'), END, PAD, PAD, PAD]);
     assert_eq!(batch.target.ids[..5], [2, IGNORED, IGNORED, IGNORED, IGNORED]);
     assert_eq!(batch.target.lengths, [2, 5]);
     assert_eq!((batch.target.tokens(), batch.target.asked()), (7, 3));
@@ -114,8 +114,8 @@ proptest! {
         }).collect();
         let rows: Vec<Rows> = examples.iter().map(|example| coder.encode(example).unwrap()).collect();
         for batch in coder.batches(&rows, &Limits::examples(3)).unwrap() {
-            prop_assert_eq!(&batch.source.lengths, &batch.target.lengths);
-            prop_assert_eq!(batch.source.width, batch.target.width);
+            prop_assert_eq!(&batch.source.tokens().unwrap().lengths, &batch.target.lengths);
+            prop_assert_eq!(batch.source.tokens().unwrap().width, batch.target.width);
             for (row, index) in batch.indices.iter().enumerate() {
                 let found: Vec<u32> =
                     batch.target.row(row).iter().copied().filter(|id| *id != IGNORED).collect();

@@ -24,16 +24,18 @@ pub mod stream;
 pub mod tokens;
 pub mod words;
 
-pub use batch::{Batch, IGNORED, Limits, Padded, evaluation_batches, in_input_order, prediction_batches};
+pub use batch::{
+    Batch, IGNORED, Limits, Padded, Source, Sources, evaluation_batches, in_input_order, prediction_batches,
+};
 pub use coder::{Coder, Rows};
 pub use corpus::{
-    Corpus, DataConfig, DataSource, FileCorpus, Files, FilesConfig, Indexed, IndexedCorpus, Memory, OneSide,
-    Position, Side,
+    AskedKind, Corpus, DataConfig, DataSource, FileCorpus, Files, FilesConfig, Indexed, IndexedCorpus,
+    Memory, OneSide, Position, Side,
 };
 pub use error::{DataError, LineProblem, WriteError};
 pub use example::{Example, Link, Part};
 pub use images::{Image, ImageError, ImageExample, ImageSet, PixelBox};
 pub use labels::{Labels, Unit};
 pub use noise::Noise;
-pub use stream::{BatchStream, StreamSettings, StreamState};
+pub use stream::{BatchStream, Stream, StreamSettings, StreamState};
 pub use tokens::{Kind, Tokenizer, TokenizerPair, TokensConfig};

@@ -62,7 +62,7 @@ impl StreamSettings {
     }
 }
 
-/// Where a [`BatchStream`] is, to be saved with a checkpoint.
+/// Where a [`Stream`] is, to be saved with a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamState {
@@ -78,7 +78,25 @@ pub struct StreamState {
     pub dropped: u64,
 }
 
-/// Training batches without end.
+/// Batches without end, for training.
+pub trait Stream: Send {
+    /// The next batch.
+    fn next(&mut self) -> Result<Batch, DataError>;
+
+    /// Where the stream is: what [`Stream::next`] gives next is what a stream resumed here gives first.
+    fn state(&self) -> StreamState;
+
+    /// Passes completed.
+    fn epoch(&self) -> u64;
+
+    /// Bad lines, or bad images, passed over so far in this pass.
+    fn skipped(&self) -> u64;
+
+    /// Over-long examples dropped so far in this pass.
+    fn dropped(&self) -> u64;
+}
+
+/// Training batches of texts without end.
 pub struct BatchStream {
     corpus: Box<dyn Corpus>,
     coder: Coder,
@@ -120,45 +138,6 @@ impl BatchStream {
         }
         stream.pool = Some(pool);
         Ok(stream)
-    }
-
-    /// Where the stream is: what [`BatchStream::next`] gives next is what a stream resumed here gives first.
-    pub fn state(&self) -> StreamState {
-        self.state.clone()
-    }
-
-    /// Passes completed.
-    pub fn epoch(&self) -> u64 {
-        self.state.epoch
-    }
-
-    /// Over-long examples dropped so far in this pass.
-    pub fn dropped(&self) -> u64 {
-        self.state.dropped + self.pool.as_ref().map_or(0, |pool| pool.dropped)
-    }
-
-    /// Bad lines passed over so far in this pass.
-    pub fn skipped(&self) -> u64 {
-        self.corpus.skipped()
-    }
-
-    /// The next batch.
-    #[allow(clippy::should_implement_trait)] // it never ends, and it can fail
-    pub fn next(&mut self) -> Result<Batch, DataError> {
-        // The pool under way, or the first after it that has a batch left.
-        loop {
-            let pool = match self.pool.take() {
-                Some(pool) => pool,
-                None => self.read_pool()?,
-            };
-            if let Some(batch) = pool.batches.get(self.state.next_batch as usize) {
-                let batch = Batch::new(batch, self.coder.ending());
-                self.state.next_batch += 1;
-                self.pool = Some(pool);
-                return Ok(batch);
-            }
-            self.leave(&pool)?;
-        }
     }
 
     /// Moves the state to the pool after this one.
@@ -225,6 +204,41 @@ impl BatchStream {
             chunk.push((index, example, labels));
         }
         Ok(chunk)
+    }
+}
+
+impl Stream for BatchStream {
+    fn next(&mut self) -> Result<Batch, DataError> {
+        // The pool under way, or the first after it that has a batch left.
+        loop {
+            let pool = match self.pool.take() {
+                Some(pool) => pool,
+                None => self.read_pool()?,
+            };
+            if let Some(batch) = pool.batches.get(self.state.next_batch as usize) {
+                let batch = Batch::new(batch, self.coder.ending());
+                self.state.next_batch += 1;
+                self.pool = Some(pool);
+                return Ok(batch);
+            }
+            self.leave(&pool)?;
+        }
+    }
+
+    fn state(&self) -> StreamState {
+        self.state.clone()
+    }
+
+    fn epoch(&self) -> u64 {
+        self.state.epoch
+    }
+
+    fn skipped(&self) -> u64 {
+        self.corpus.skipped()
+    }
+
+    fn dropped(&self) -> u64 {
+        self.state.dropped + self.pool.as_ref().map_or(0, |pool| pool.dropped)
     }
 }
 

@@ -76,7 +76,7 @@ fn rows_are_the_examples_they_are_numbered_as() {
             let (mut source, mut target) = coder.encode(&all[*index as usize]).unwrap();
             source.push(END);
             target.push(END);
-            assert_eq!(batch.source.row(row), source);
+            assert_eq!(batch.source.tokens().unwrap().row(row), source);
             assert_eq!(batch.target.row(row), target);
         }
     }
@@ -287,7 +287,7 @@ fn labels_resume_exactly_and_wrong_ones_are_passed_over() {
         assert_eq!(found, (0..12).collect::<Vec<_>>(), "lines passed over have no number");
         for batch in batches {
             assert_eq!(
-                (&batch.source.lengths, batch.source.width),
+                (&batch.source.tokens().unwrap().lengths, batch.source.tokens().unwrap().width),
                 (&batch.target.lengths, batch.target.width)
             );
             assert!(batch.target.ids.iter().all(|id| [0, 1, IGNORED].contains(id)));
@@ -334,7 +334,7 @@ proptest! {
         for _ in 0..2 {
             let batches = passes_from(&mut stream, count);
             for batch in &batches {
-                prop_assert!(batch.rows() * batch.source.width.max(batch.target.width) <= tokens_limit);
+                prop_assert!(batch.rows() * batch.source.tokens().unwrap().width.max(batch.target.width) <= tokens_limit);
                 prop_assert!(rows.is_none_or(|rows| batch.rows() <= rows));
                 prop_assert!(batch.rows() > 0);
             }

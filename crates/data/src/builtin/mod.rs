@@ -20,14 +20,17 @@ pub use dates::Dates;
 pub use phrases::Phrases;
 pub use symbols::{Order, Symbols};
 
-/// The names of the built-in tasks.
+/// The name of the built-in task of images.
+pub const SHAPES: &str = "shapes";
+
+/// The names of the built-in tasks of text.
 pub const NAMES: [&str; 5] = ["phrases", "dates", "copy", "reverse", "sort"];
 
 /// Why a built-in task cannot be had.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// No task has this name.
-    #[error("there is no built-in task `{name}`; there are {}", NAMES.join(", "))]
+    #[error("there is no built-in task `{name}`; there are {} and {SHAPES}", NAMES.join(", "))]
     UnknownTask {
         /// The name that was asked for.
         name: String,

@@ -6,6 +6,8 @@
 //! valid = { tsv = "dev.tsv", columns = [0, 1] }                # columns may be left out
 //! test = { jsonl = "test.jsonl", keys = ["source", "target"] } # keys may be left out
 //! # train = { text = "book.txt" }                              # a language model
+//! # train = { images = "photos", tsv = "captions.tsv" }        # images: a name and its captions, or its label
+//! # train = { idx = ["train-images.gz", "train-labels.gz"] }   # images of MNIST's kind
 //! skip_bad = false
 //! ```
 
@@ -13,9 +15,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use std::sync::Arc;
+
 use super::{FileCorpus, Side};
 use crate::DataError;
+use crate::builtin::shapes::Asked;
 use crate::builtin::{self, Builtin, LengthRange};
+use crate::images::{IdxSet, ImageFiles, ImageFolder, ImageSet, ListFormat, Texts};
 
 /// The `[data]` table, as written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,6 +48,12 @@ pub struct DataConfig {
     /// How many training examples the built-in task makes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub examples: Option<u64>,
+    /// What is asked about a scene of `shapes` that gets a label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedKind>,
+    /// How many captions a scene of `shapes` has at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub captions: Option<usize>,
     /// Pass over lines that cannot be used, and count them, instead of stopping at the first.
     pub skip_bad: bool,
     /// The side that a language model learns; the target if not given.
@@ -74,7 +86,41 @@ pub struct FilesConfig {
     /// A file of text for a language model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<PathBuf>,
+    /// A folder of images, which `tsv` or `jsonl` lists with their captions or labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub images: Option<PathBuf>,
+    /// The images and the labels of MNIST and its kin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idx: Option<[PathBuf; 2]>,
 }
+
+/// What is asked about a scene of `shapes` that gets a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AskedKind {
+    /// The colour and shape of the largest object.
+    Largest,
+    /// Its shape.
+    LargestShape,
+    /// Its colour.
+    LargestColour,
+    /// How many objects there are.
+    Count,
+}
+
+impl From<AskedKind> for Asked {
+    fn from(asked: AskedKind) -> Self {
+        match asked {
+            AskedKind::Largest => Self::Largest,
+            AskedKind::LargestShape => Self::LargestShape,
+            AskedKind::LargestColour => Self::LargestColour,
+            AskedKind::Count => Self::Count,
+        }
+    }
+}
+
+/// Captions of a scene unless told otherwise.
+const CAPTIONS: usize = 5;
 
 /// Where the examples come from, with every path resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +129,15 @@ pub enum DataSource {
     Builtin {
         /// The task.
         task: Builtin,
+        /// How many training examples, if given.
+        examples: Option<u64>,
+    },
+    /// Scenes that are drawn.
+    Shapes {
+        /// What is asked about a scene that gets a label, if given.
+        asked: Option<AskedKind>,
+        /// How many captions a scene has at most.
+        captions: usize,
         /// How many training examples, if given.
         examples: Option<u64>,
     },
@@ -128,9 +183,54 @@ pub enum Files {
         /// The file.
         path: PathBuf,
     },
+    /// Images and a list.
+    Images {
+        /// The folder that names start from.
+        folder: PathBuf,
+        /// The list of captions or labels.
+        list: PathBuf,
+        /// What its lines are.
+        format: ListFormat,
+    },
+    /// Images and labels of MNIST's kind.
+    Idx {
+        /// The images.
+        images: PathBuf,
+        /// The labels.
+        labels: PathBuf,
+    },
+}
+
+impl DataSource {
+    /// Whether the examples are images.
+    pub fn has_images(&self) -> bool {
+        match self {
+            Self::Builtin { .. } => false,
+            Self::Shapes { .. } => true,
+            Self::Files { train, .. } => train.are_images(),
+        }
+    }
 }
 
 impl DataConfig {
+    fn shapes_source(&self) -> Result<DataSource, DataError> {
+        let lengths = [("data.min_length", self.min_length), ("data.max_length", self.max_length)];
+        if let Some((key, _)) = lengths.iter().find(|(_, length)| length.is_some()) {
+            return refuse(key, "belongs to copy, reverse and sort; remove it");
+        }
+        let captions = self.captions.unwrap_or(CAPTIONS);
+        Ok(DataSource::Shapes { asked: self.asked, captions, examples: self.examples })
+    }
+
+    /// Refuses what belongs to `shapes`.
+    fn refuse_of_shapes(&self) -> Result<(), DataError> {
+        let given = [("data.asked", self.asked.is_some()), ("data.captions", self.captions.is_some())];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((key, _)) => refuse(key, "belongs to `builtin = \"shapes\"`; remove it, or write that"),
+            None => Ok(()),
+        }
+    }
+
     fn builtin_source(&self, name: &str) -> Result<DataSource, DataError> {
         let usual = LengthRange::default();
         let lengths = LengthRange {
@@ -163,8 +263,13 @@ impl DataConfig {
                     return refuse(key, "files and `builtin` exclude each other; remove one of them");
                 }
             }
+            if name == builtin::SHAPES {
+                return self.shapes_source();
+            }
+            self.refuse_of_shapes()?;
             return self.builtin_source(name);
         }
+        self.refuse_of_shapes()?;
         for (key, given) in [
             ("data.min_length", self.min_length.is_some()),
             ("data.max_length", self.max_length.is_some()),
@@ -198,34 +303,53 @@ impl FilesConfig {
     /// Which kind of corpus is meant. `key` is where this stands in the configuration, for messages;
     /// relative paths start at `base`.
     pub fn resolve(&self, key: &str, base: &Path) -> Result<Files, DataError> {
-        let files = match self {
-            Self {
-                source: Some(source), target: Some(target), tsv: None, jsonl: None, text: None, ..
-            } => Files::Parallel { source: base.join(source), target: base.join(target) },
-            Self { tsv: Some(path), source: None, target: None, jsonl: None, text: None, .. } => {
+        let FilesConfig { source, target, tsv, jsonl, text, images, idx, .. } = self;
+        let files = match (source, target, tsv, jsonl, text, images, idx) {
+            (Some(source), Some(target), None, None, None, None, None) => {
+                Files::Parallel { source: base.join(source), target: base.join(target) }
+            }
+            (None, None, Some(path), None, None, None, None) => {
                 Files::Tsv { path: base.join(path), columns: self.columns.unwrap_or([0, 1]) }
             }
-            Self { jsonl: Some(path), source: None, target: None, tsv: None, text: None, .. } => {
+            (None, None, None, Some(path), None, None, None) => {
                 let keys = self.keys.clone().unwrap_or_else(|| ["source".into(), "target".into()]);
                 Files::Jsonl { path: base.join(path), keys }
             }
-            Self { text: Some(path), source: None, target: None, tsv: None, jsonl: None, .. } => {
-                Files::Single { path: base.join(path) }
+            (None, None, None, None, Some(path), None, None) => Files::Single { path: base.join(path) },
+            (None, None, Some(list), None, None, Some(folder), None) => {
+                let (folder, list) = (base.join(folder), base.join(list));
+                Files::Images { folder, list, format: ListFormat::Tsv }
             }
-            Self { source: Some(_), target: None, .. } => {
+            (None, None, None, Some(list), None, Some(folder), None) => {
+                let (folder, list) = (base.join(folder), base.join(list));
+                Files::Images { folder, list, format: ListFormat::Jsonl }
+            }
+            (None, None, None, None, None, None, Some([images, labels])) => {
+                Files::Idx { images: base.join(images), labels: base.join(labels) }
+            }
+            (None, None, None, None, None, Some(_), None) => {
+                return refuse(
+                    key,
+                    "`images` without a list; add `tsv = \"…\"` or `jsonl = \"…\"`, the names of the images and \
+                     their captions or labels",
+                );
+            }
+            (Some(_), None, ..) => {
                 return refuse(
                     key,
                     "`source` without `target`; add `target = \"…\"`, the file of its translations",
                 );
             }
-            Self { source: None, target: Some(_), .. } => {
+            (None, Some(_), ..) => {
                 return refuse(
                     key,
                     "`target` without `source`; add `source = \"…\"`, or write `text` for a language model",
                 );
             }
             _ => {
-                return refuse(key, "write exactly one of `source` with `target`, `tsv`, `jsonl` or `text`");
+                let one = "write exactly one of `source` with `target`, `tsv`, `jsonl`, `text`, `images` with `tsv` or \
+                           `jsonl`, or `idx`";
+                return refuse(key, one);
             }
         };
         if self.columns.is_some() && !matches!(files, Files::Tsv { .. }) {
@@ -246,6 +370,34 @@ impl Files {
             Self::Tsv { path, columns } => FileCorpus::tsv(path, *columns, skip_bad),
             Self::Jsonl { path, keys } => FileCorpus::jsonl(path, keys.clone(), skip_bad),
             Self::Single { path } => FileCorpus::single(path, skip_bad),
+            Self::Images { .. } | Self::Idx { .. } => {
+                refuse("data.train", "are images, and texts are wanted")
+            }
+        }
+    }
+
+    /// Whether these are images.
+    pub fn are_images(&self) -> bool {
+        matches!(self, Self::Images { .. } | Self::Idx { .. })
+    }
+
+    /// Opens the set of images, whose texts are captions or labels.
+    pub fn open_images(&self, texts: Texts, skip_bad: bool) -> Result<Arc<dyn ImageSet>, DataError> {
+        match self {
+            Self::Images { folder, list, format } => {
+                let files = ImageFiles { format: *format, skip_bad, ..ImageFiles::new(folder, list, texts) };
+                Ok(Arc::new(ImageFolder::open(files)?))
+            }
+            Self::Idx { images, labels } if texts == Texts::Labels => {
+                Ok(Arc::new(IdxSet::open(images, labels)?))
+            }
+            Self::Idx { .. } => {
+                refuse("data.train", "has labels, and captions are wanted; write `task = \"classify\"`")
+            }
+            _ => refuse(
+                "data.train",
+                "are texts, and images are wanted; write { images = \"…\", tsv = \"…\" }",
+            ),
         }
     }
 }

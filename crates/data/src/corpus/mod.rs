@@ -9,7 +9,7 @@ mod indexed;
 mod lines;
 mod one_side;
 
-pub use config::{DataConfig, DataSource, Files, FilesConfig};
+pub use config::{AskedKind, DataConfig, DataSource, Files, FilesConfig};
 pub use files::FileCorpus;
 pub use indexed::{Indexed, IndexedCorpus, Memory};
 pub use lines::{Line, Lines, MAX_LINE};

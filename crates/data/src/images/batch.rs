@@ -1,5 +1,6 @@
 //! Images on their way to a model: in some order, prepared ahead, and put together in batches.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
@@ -60,12 +61,27 @@ pub fn ready(
     }
     Ahead::new(order.len() as u64, settings, move |job| {
         let index = order[job as usize];
-        let example = set.get(index)?;
         let draw = changed.map(|(seed, epoch)| Draw { seed, epoch, example: index });
+        Ready::new(set.as_ref(), index, &preparation, draw)
+    })
+}
+
+impl Ready {
+    /// Gets example `index` of a set ready, changed if there is a draw.
+    ///
+    /// # Errors
+    /// If the image cannot be had, or the preparation makes no sense.
+    pub fn new(
+        set: &dyn ImageSet,
+        index: u64,
+        preparation: &Preparation,
+        draw: Option<Draw>,
+    ) -> Result<Self, DataError> {
+        let example = set.get(index)?;
         let Prepared { pixels, view } = preparation.prepare(&example.image, draw)?;
         let texts = example.texts.into_iter().map(|text| seen_through(&view, text)).collect();
-        Ok(Ready { index, name: example.name, pixels, view, texts })
-    })
+        Ok(Self { index, name: example.name, pixels, view, texts })
+    }
 }
 
 /// A text with the boxes that its image has after preparation. A word of whose boxes nothing is left names nothing.
@@ -80,7 +96,7 @@ fn seen_through(view: &View, ImageText { text, mentions }: ImageText) -> ImageTe
 /// Images that are computed together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageBatch {
-    /// `[rows, channels, height, width]`, as convolutions read them.
+    /// `[rows, height, width, channels]`.
     pub values: Vec<f32>,
     /// How many images there are.
     pub rows: usize,
@@ -116,23 +132,30 @@ impl ImageBatch {
                 let problem = ImageProblem::Uneven { number: batch.rows, found: shape(image), expected };
                 return Err(ImageError::unnamed(problem));
             }
-            batch.values.extend(image.channels_first());
+            batch.values.extend_from_slice(image.values());
         }
         Ok(batch)
     }
 
-    /// The values of an image: `[channels, height, width]`.
+    /// The values of an image: `[height, width, channels]`.
     pub fn row(&self, row: usize) -> &[f32] {
         let size = self.channels * self.height * self.width;
         &self.values[row * size..][..size]
     }
+
+    /// Some of the images.
+    pub(crate) fn part(&self, rows: Range<usize>) -> Self {
+        let size = self.channels * self.height * self.width;
+        let values = self.values[rows.start * size..rows.end * size].to_vec();
+        Self { values, rows: rows.len(), ..*self }
+    }
 }
 
-/// All texts of a set as a corpus in memory, to learn a vocabulary or labels from. Each is the target of an example
-/// whose source is the number of its image.
-pub fn texts_of(set: &dyn ImageSet) -> Result<Memory, DataError> {
+/// All texts of the first `most` images of a set as a corpus in memory, to learn a vocabulary or labels from. Each is
+/// the target of an example whose source is the number of its image.
+pub fn texts_of(set: &dyn ImageSet, most: u64) -> Result<Memory, DataError> {
     let mut examples = Vec::new();
-    for index in 0..set.len() {
+    for index in 0..set.len().min(most) {
         let texts = set.texts(index)?;
         examples.extend(texts.into_iter().map(|text| Example::new(format!("image {index}"), text)));
     }

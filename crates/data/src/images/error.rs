@@ -33,6 +33,11 @@ impl ImageError {
         Self { path: Some(path.to_owned()), listed: None, problem }
     }
 
+    /// A problem with an image that has a name.
+    pub(crate) fn named(name: &str, problem: ImageProblem) -> Self {
+        Self::of(Path::new(name), problem)
+    }
+
     /// The same problem, of an image that a line of a list names.
     pub(crate) fn listed_in(mut self, list: &Path, line: u64) -> Self {
         self.listed = Some((list.to_owned(), line));
@@ -133,6 +138,9 @@ pub enum ImageProblem {
     /// An image that is labelled twice.
     #[error("has two labels, \"{0}\" and \"{1}\"; keep one of them")]
     TwoLabels(String, String),
+    /// A label that was not among those that were learnt.
+    #[error("has the label \"{0}\", which is none of those that the model knows; correct it")]
+    UnknownLabel(String),
     /// An idx file is not as its header says.
     #[error("is not the idx file that is wanted: {0}")]
     Idx(String),

@@ -293,12 +293,6 @@ impl Pixels {
     pub fn values(&self) -> &[f32] {
         &self.values
     }
-
-    /// All values, channel after channel, as convolutions read them: `[channels, height, width]`.
-    pub fn channels_first(&self) -> Vec<f32> {
-        let channel = |channel| self.values.iter().skip(channel).step_by(self.channels).copied();
-        (0..self.channels).flat_map(channel).collect()
-    }
 }
 
 #[cfg(test)]
@@ -345,14 +339,6 @@ mod tests {
         assert_eq!(image.grey().coloured().bytes(), [76; 12]);
         assert_eq!(Image::filled(1, 1, &[255; 3]).unwrap().grey().bytes(), [255]);
         assert!(image.with_channels(4).is_err());
-    }
-
-    #[test]
-    fn channels_come_first_for_convolutions() {
-        let plain = Normalisation { mean: [0.0; 3], deviation: [1.0 / 255.0; 3] };
-        let values = plain.apply(&numbered(1, 2, 3)).channels_first();
-        let values: Vec<f32> = values.iter().map(|value| value.round()).collect();
-        assert_eq!(values, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
     }
 
     #[test]

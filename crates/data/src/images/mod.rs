@@ -39,7 +39,8 @@
 //! # Ok::<(), gatto_data::DataError>(())
 //! ```
 //!
-//! Vocabularies and labels are learnt from [`texts_of`] a set, as from any corpus; which of its captions an image is
+//! An [`ImageStream`] puts them together in training batches without end, and [`HeldImages`] are those that nothing is
+//! learnt from. Vocabularies and labels are learnt from [`texts_of`] a set, as from any corpus; which of its captions an image is
 //! learnt with in an epoch, [`Draw::caption`] says.
 //!
 //! # Where in the image
@@ -66,6 +67,7 @@ mod image;
 mod prepare;
 mod resize;
 mod set;
+mod stream;
 mod write;
 
 #[cfg(test)]
@@ -82,3 +84,4 @@ pub use idx::{IdxSet, MAX_IDX};
 pub use prepare::{Augmentation, Draw, Fit, Preparation, Prepared, View};
 pub use resize::Filter;
 pub use set::{ImageExample, ImageSet, ImageText, Mention};
+pub use stream::{HeldImages, ImageCoder, ImageStream, ImageStreamSettings};

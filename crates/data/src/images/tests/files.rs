@@ -194,7 +194,7 @@ fn lists_give_images_their_captions() {
         assert_eq!((first.name.as_str(), &first.image), ("a.png", &picture(4, 5, 3)));
         assert_eq!(first.texts[3], ImageText::new("three cats"));
         assert_eq!(set.get(1).unwrap().image.width(), 7);
-        let corpus = texts_of(&set).unwrap();
+        let corpus = texts_of(&set, u64::MAX).unwrap();
         let mut corpus: Box<dyn crate::Corpus> = Box::new(corpus);
         let texts: Vec<String> = std::iter::from_fn(|| corpus.next().unwrap()).map(|e| e.target).collect();
         assert_eq!(texts, ["one cat", "two cats", "by another name", "three cats", "a dog"]);
@@ -207,7 +207,7 @@ fn labels_are_one_for_each_image() {
     files.texts = Texts::Labels;
     let set = ImageFolder::open(files).unwrap();
     assert_eq!(set.texts(0).unwrap(), ["cat"]);
-    let mut corpus = texts_of(&set).unwrap();
+    let mut corpus = texts_of(&set, u64::MAX).unwrap();
     let labels = crate::Labels::learn(crate::Unit::Sequence, &mut corpus).unwrap();
     assert_eq!(labels.len(), 1);
 
