@@ -13,6 +13,7 @@
 //! - [`attention`]: scaled dot-product attention of several heads
 //! - [`rotary`]: positions as rotations of queries and keys
 //! - [`norm`]: layer normalisation
+//! - [`convolution`]: a window that moves over images
 //! - [`activation`]: ReLU and GELU
 //! - [`additive`]: the additive score of attention
 //! - [`batched`]: one small product per sentence
@@ -29,6 +30,7 @@ pub mod activation;
 pub mod additive;
 pub mod attention;
 pub mod batched;
+pub mod convolution;
 pub mod crew;
 pub mod cross_entropy;
 pub mod dropout;

@@ -34,6 +34,11 @@ impl Operand {
         Some(Self { values: Values::new(tracked.primitive()), tracked: Some(tracked) })
     }
 
+    /// Whether it will get a gradient, should there be a backward pass.
+    pub(crate) fn wants_gradient(&self) -> bool {
+        self.tracked.as_ref().is_some_and(Tracked::is_tracked)
+    }
+
     /// Whether gradients may be asked for.
     pub(crate) fn is_tracked(&self) -> bool {
         self.tracked.is_some()

@@ -46,6 +46,11 @@ impl Initial {
         self.uniform(shape, (6.0 / (shape[0] + shape[1]) as f64).sqrt())
     }
 
+    /// Normal with the deviation √(2 / rows) of He et al. (2015), for what a ReLU stands behind.
+    pub fn he(&mut self, shape: [usize; 2]) -> Param<Tensor<2>> {
+        self.normal(shape, (2.0 / shape[0].max(1) as f64).sqrt())
+    }
+
     /// Normal with mean 0.
     pub fn normal<const D: usize>(&mut self, shape: [usize; D], deviation: f64) -> Param<Tensor<D>> {
         let Some(generator) = &mut self.generator else { return self.shape(shape) };

@@ -21,6 +21,7 @@ pub mod recurrent;
 mod sharing;
 mod tanh;
 pub mod transformer;
+pub mod vision;
 
 pub use activation::{Activation, activate, activate_dropped, activate_plain};
 pub use embedding::Embedding;

@@ -206,7 +206,7 @@ impl Place<'_> {
 }
 
 /// Feature `i` of position `p`.
-fn wave(p: usize, i: usize, width: usize) -> f32 {
+pub(crate) fn wave(p: usize, i: usize, width: usize) -> f32 {
     let angle = p as f64 / 10_000f64.powf((i - i % 2) as f64 / width as f64);
     (if i.is_multiple_of(2) { angle.sin() } else { angle.cos() }) as f32
 }
