@@ -316,6 +316,21 @@ pub fn evaluation_batches(
     batches(examples, limits, Ending::TOKENS)
 }
 
+/// Batches of images with the tokens of their texts, without `END`, in order, `most` images at a time.
+pub fn evaluation_batches_of_images(
+    examples: &[(Pixels, Vec<u32>)],
+    most: usize,
+) -> Result<Vec<Batch>, DataError> {
+    let numbered: Vec<_> = examples.iter().zip(0..).collect();
+    let batch = |chunk: &[(&(Pixels, Vec<u32>), u64)]| {
+        let images = ImageBatch::new(chunk.iter().map(|((image, _), _)| image))?;
+        let targets: Vec<Vec<u32>> = chunk.iter().map(|((_, target), _)| target.clone()).collect();
+        let indices = chunk.iter().map(|(_, index)| *index).collect();
+        Ok(Batch::of_images(images, &targets, Ending::TOKENS, indices))
+    };
+    numbered.chunks(most.max(1)).map(batch).collect()
+}
+
 /// The same, with targets that end as told.
 pub(crate) fn batches(
     examples: &[(Vec<u32>, Vec<u32>)],

@@ -25,7 +25,8 @@ pub mod tokens;
 pub mod words;
 
 pub use batch::{
-    Batch, IGNORED, Limits, Padded, Source, Sources, evaluation_batches, in_input_order, prediction_batches,
+    Batch, IGNORED, Limits, Padded, Source, Sources, evaluation_batches, evaluation_batches_of_images,
+    in_input_order, prediction_batches,
 };
 pub use coder::{Coder, Rows};
 pub use corpus::{

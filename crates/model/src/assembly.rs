@@ -2,15 +2,17 @@
 
 use crate::bridge::{Bridge, Shore};
 use crate::config::{
-    BridgeKind, DecoderConfig, EncoderConfig, FeaturesConfig, Kind, Plan, Reader, RecurrentDecoderConfig,
-    RecurrentEncoderConfig, Role, TransformerConfig,
+    BridgeKind, CnnConfig, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, Kind, Plan, Reader,
+    RecurrentDecoderConfig, RecurrentEncoderConfig, Role, TransformerConfig, VitConfig,
 };
 use crate::decoder::{Decoder, Looking, RecurrentDecoder, TransformerDecoder};
-use crate::encoder::{Encoder, Features, RecurrentEncoder, TransformerEncoder};
+use crate::encoder::{CnnEncoder, Encoder, Features, RecurrentEncoder, TransformerEncoder, VitEncoder};
 use crate::output::Output;
+use gatto_data::images::{Grid, Preparation};
 use gatto_nn::recurrent::{Cell, Network, NetworkConfig, Reading};
 use gatto_nn::transformer::Stack;
-use gatto_nn::{Embedding, Initial};
+use gatto_nn::vision::{GridPositionKind, GridPositions, ResidualNetwork};
+use gatto_nn::{Embedding, Initial, Linear};
 
 /// What reads the source; none for a language model.
 pub(crate) fn encoder(plan: &Plan, vocabulary: usize, initial: &mut Initial) -> Option<Encoder> {
@@ -18,16 +20,55 @@ pub(crate) fn encoder(plan: &Plan, vocabulary: usize, initial: &mut Initial) -> 
         Reader::Nobody => None,
         Reader::Itself => plan.decoder().map(borrowing_encoder),
         Reader::Encoder(encoder) => Some(match encoder.parts().1 {
-            Kind::Recurrent(cell, settings) => {
+            EncoderKind::Cnn(settings) => cnn_encoder(plan, settings, initial),
+            EncoderKind::Vit(settings) => vit_encoder(plan, settings, initial),
+            EncoderKind::Recurrent(cell, settings) => {
                 recurrent_encoder(plan, encoder, cell, settings, vocabulary, initial)
             }
-            Kind::Transformer(settings) => Encoder::Transformer(TransformerEncoder {
+            EncoderKind::Transformer(settings) => Encoder::Transformer(TransformerEncoder {
                 embedding: (!plan.sharing.embeddings).then(|| small_vectors(settings, vocabulary, initial)),
                 stack: Some(Stack::new(settings.settings(Role::Reading), initial)),
             }),
         }),
     }
 }
+
+/// The images of a plan, and the regions that they have.
+fn seen(plan: &Plan) -> (Preparation, Grid) {
+    match plan.images.zip(plan.grid()) {
+        Some(seen) => seen,
+        None => unreachable!("a plan with an encoder of images says what they are, and was checked"),
+    }
+}
+
+fn cnn_encoder(plan: &Plan, settings: &CnnConfig, initial: &mut Initial) -> Encoder {
+    let (images, Grid { rows, columns }) = seen(plan);
+    Encoder::Cnn(CnnEncoder {
+        network: ResidualNetwork::new(&settings.network(images.channels), initial),
+        positions: settings
+            .positions
+            .of_grid()
+            .map(|kind| GridPositions::new(kind, rows, columns, settings.width(), initial)),
+        stride: settings.stride(),
+        dropout: settings.dropout,
+    })
+}
+
+fn vit_encoder(plan: &Plan, settings: &VitConfig, initial: &mut Initial) -> Encoder {
+    let (images, Grid { rows, columns }) = seen(plan);
+    let [rows, columns] = settings.position_grid.unwrap_or([rows, columns]);
+    let kind = settings.positions.of_grid().unwrap_or(GridPositionKind::Learned);
+    Encoder::Vit(VitEncoder {
+        projection: Linear::new(settings.patch * settings.patch * images.channels, settings.width, initial),
+        positions: GridPositions::new(kind, rows, columns, settings.width, initial),
+        class: settings.class_token.then(|| initial.normal([1, settings.width], FIRST_CLASS)),
+        stack: Stack::new(settings.layers().settings(Role::Reading), initial),
+        patch: settings.patch,
+    })
+}
+
+/// The deviation of a class token's first values.
+const FIRST_CLASS: f64 = 0.02;
 
 /// Whether token vectors score tokens.
 fn tied(plan: &Plan) -> bool {
@@ -108,10 +149,10 @@ pub(crate) fn features(features: &FeaturesConfig, vocabulary: usize, initial: &m
 /// The states that an encoder leaves.
 fn summary_of(encoder: &EncoderConfig) -> Shore {
     match encoder.parts().1 {
-        Kind::Recurrent(cell, settings) => {
+        EncoderKind::Recurrent(cell, settings) => {
             Shore { cell: cell == Cell::Lstm, width: encoder.states(), layers: settings.layers }
         }
-        Kind::Transformer(_) => Shore { cell: false, width: encoder.states(), layers: 1 },
+        _ => Shore { cell: false, width: encoder.states(), layers: 1 },
     }
 }
 
@@ -179,7 +220,7 @@ fn recurrent_decoder(
         network: Network::new(&network, initial),
         bridge: bridge.map(|from| Bridge::new(from, &first_of(cell, settings), initial)),
         attention: looked_at
-            .map(|(attention, states)| Looking::new(attention, settings.width, states, initial)),
+            .map(|(attention, states)| Looking::new(attention, settings.width, embedding, states, initial)),
         output: Output::new(settings.width, settings.output, vocabulary, tied(plan), initial),
         fed_at_every_step: fed.is_some(),
         dropout: settings.dropout,

@@ -1,5 +1,6 @@
 //! What is wanted of an output beside being a translation: how it begins, what it says and what it does not.
 
+use gatto_data::images::Pixels;
 use gatto_data::tokens::{Kind, Tokenizer, UNKNOWN};
 use gatto_search::{Required, Wanted};
 use serde::{Deserialize, Serialize};
@@ -17,20 +18,46 @@ pub struct Constraints {
     pub never: Vec<String>,
 }
 
+/// What is to be read.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'a> {
+    /// A text.
+    Text(&'a str),
+    /// An image, prepared as the model's configuration says.
+    Image(&'a Pixels),
+}
+
+impl<'a> From<&'a str> for Asked<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a Pixels> for Asked<'a> {
+    fn from(image: &'a Pixels) -> Self {
+        Self::Image(image)
+    }
+}
+
 /// A source, and the constraints on its output.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The source.
-    pub source: &'a str,
+    pub source: Asked<'a>,
     /// What is wanted of its output.
     pub constraints: &'a Constraints,
 }
 
 impl<'a> Request<'a> {
     /// A source whose output is free.
-    pub fn free(source: &'a str) -> Self {
+    pub fn free(source: impl Into<Asked<'a>>) -> Self {
         static NONE: Constraints = Constraints { prefix: String::new(), must: Vec::new(), never: Vec::new() };
-        Self { source, constraints: &NONE }
+        Self::new(source, &NONE)
+    }
+
+    /// A source whose output is constrained.
+    pub fn new(source: impl Into<Asked<'a>>, constraints: &'a Constraints) -> Self {
+        Self { source: source.into(), constraints }
     }
 }
 

@@ -62,6 +62,27 @@ pub enum ModelError {
         /// What is asked of it.
         wanted: crate::Task,
     },
+    /// A text for a model that reads images, or the other way round.
+    #[error("source {} is {}; give it that", index + 1, if *images { "a text, and the model reads images" } else { "an image, and the model reads texts" })]
+    OtherSource {
+        /// Which, counted from zero.
+        index: usize,
+        /// Whether the model reads images.
+        images: bool,
+    },
+    /// An image of another shape than the model reads.
+    #[error(
+        "image {} is {found:?} as height, width and channels, and the model reads {wanted:?}; prepare it as the model's \
+         configuration says", index + 1
+    )]
+    OtherImage {
+        /// Which, counted from zero.
+        index: usize,
+        /// Its height, width and channels.
+        found: [usize; 3],
+        /// Those that the model reads.
+        wanted: [usize; 3],
+    },
     /// A source is longer than what is read at once.
     #[error("source {} has {count} tokens; at most {limit} can be read at once: split it", index + 1)]
     TooLong {

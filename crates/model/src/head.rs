@@ -127,7 +127,10 @@ impl Head {
         let pooled = match self.pooling {
             Pooling::Mean => mean(&states, &mask),
             Pooling::Last => last(memory),
-            Pooling::ClassToken => states.narrow(1, 0, 1).squeeze_dim::<2>(1),
+            Pooling::ClassToken => match &memory.class {
+                Some(class) => class.clone(),
+                None => states.narrow(1, 0, 1).squeeze_dim::<2>(1),
+            },
             Pooling::Max => {
                 let padding = mask.equal_elem(0.0).unsqueeze_dim::<3>(2).expand([batch, time, width]);
                 states.mask_fill(padding, f32::MIN).max_dim(1).squeeze_dim::<2>(1)

@@ -37,14 +37,14 @@ mod writing;
 pub use config::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
 };
-pub use constraints::{ConstraintProblem, Constraints, Request};
+pub use constraints::{Asked, ConstraintProblem, Constraints, Request};
 pub use continuing::{Continued, Drawing};
 pub use decoder::{Alignment, State};
 pub use error::ModelError;
 pub use filling::{Filled, MASK_WORD};
 pub use head::Told;
 pub use loading::Taking;
-pub use memory::{Memory, Tokens};
+pub use memory::{Memory, Reading, Tokens};
 pub use model::{Forward, Model, Vocabularies};
 pub use output::{Answers, Unscored};
 pub use quantise::{Quantisation, quantise, quantise_weights};
@@ -54,5 +54,7 @@ pub use stepping::{Stepped, Stepping};
 pub use stored::{Parameter, Stored};
 pub use telling::{Classified, Labelled};
 pub use together::{Other, Writers};
-pub use trace::{Attention, AttentionKind, Forced, MOST_SCORES, Matrix, Piece, Trace, log_probabilities};
+pub use trace::{
+    Attention, AttentionKind, Forced, ImageTrace, MOST_SCORES, Matrix, Piece, Trace, log_probabilities,
+};
 pub use writing::{Prediction, write};

@@ -1,9 +1,10 @@
 //! What an encoder leaves behind, and tokens as tensors.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use gatto_data::Padded;
+use gatto_data::images::ImageBatch;
 use gatto_data::random::mixed;
 use gatto_data::tokens::START;
+use gatto_data::{Padded, Sources};
 use gatto_nn::recurrent::CellState;
 use gatto_nn::transformer::StackState;
 
@@ -20,8 +21,11 @@ pub struct Memory {
     pub identities: Vec<u64>,
     /// How many positions of each row exist.
     pub lengths: Vec<usize>,
-    /// Where each layer's heads looked while reading: [B, H, positions, positions].
+    /// Where each layer's heads looked while reading: [B, H, positions, positions]; with the class token as the first,
+    /// where there is one.
     pub heads: Vec<Tensor<4>>,
+    /// The state of a token that stands for the whole, where it is not among `states`: [B, width].
+    pub class: Option<Tensor<2>>,
     /// What a decoder that read the source itself goes on from.
     pub(crate) prefix: Option<StackState>,
 }
@@ -36,6 +40,24 @@ impl Memory {
             identities: source.identities.clone(),
             lengths: source.lengths.clone(),
             heads: Vec::new(),
+            class: None,
+            prefix: None,
+        }
+    }
+
+    /// The memory of an encoder of images that leaves `states` [B, regions, width], all of which exist.
+    pub(crate) fn of_regions(states: Tensor<3>, images: &ImageBatch) -> Self {
+        let [batch, regions, _] = states.dims();
+        let of_image =
+            |row| images.row(row).iter().fold(0, |sum, value| mixed(sum, u64::from(value.to_bits())));
+        Self {
+            mask: Tensor::ones([batch, regions], &states.device()),
+            states,
+            summary: Vec::new(),
+            identities: (0..batch).map(of_image).collect(),
+            lengths: vec![regions; batch],
+            heads: Vec::new(),
+            class: None,
             prefix: None,
         }
     }
@@ -51,6 +73,7 @@ impl Memory {
             identities: rows.iter().map(|&row| self.identities[row]).collect(),
             lengths: rows.iter().map(|&row| self.lengths[row]).collect(),
             heads: self.heads.iter().map(|heads| heads.clone().select(0, ids.clone())).collect(),
+            class: self.class.clone().map(|class| class.select(0, ids.clone())),
             prefix: self.prefix.as_ref().map(|prefix| prefix.select(rows, &ids)),
         }
     }
@@ -58,6 +81,40 @@ impl Memory {
     /// The summary of the last layer: [B, width].
     pub fn context(&self) -> Option<Tensor<2>> {
         self.summary.last().map(|state| state.hidden.clone())
+    }
+}
+
+/// What is read, wherever it is held.
+#[derive(Clone, Copy, Debug)]
+pub enum Reading<'a> {
+    /// Rows of tokens.
+    Tokens(&'a Padded),
+    /// Images.
+    Images(&'a ImageBatch),
+}
+
+impl Reading<'_> {
+    /// How many sources there are.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Tokens(tokens) => tokens.rows,
+            Self::Images(images) => images.rows,
+        }
+    }
+}
+
+impl<'a> From<&'a Padded> for Reading<'a> {
+    fn from(tokens: &'a Padded) -> Self {
+        Self::Tokens(tokens)
+    }
+}
+
+impl<'a> From<&'a Sources> for Reading<'a> {
+    fn from(sources: &'a Sources) -> Self {
+        match sources {
+            Sources::Tokens(tokens) => Self::Tokens(tokens),
+            Sources::Images(images) => Self::Images(images),
+        }
     }
 }
 

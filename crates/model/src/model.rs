@@ -3,9 +3,9 @@
 use crate::assembly;
 use crate::config::{Plan, Reader, Writer};
 use crate::decoder::{Alignment, Decoder, Lent, State, Written};
-use crate::encoder::{Encoder, Features};
+use crate::encoder::{Encoder, Features, Input};
 use crate::head::{Head, Told};
-use crate::memory::{Memory, Tokens};
+use crate::memory::{Memory, Reading, Tokens};
 use crate::output::Unscored;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
@@ -122,20 +122,30 @@ impl Model {
     }
 
     /// Reads a batch of sources; a language model has nothing to read.
-    pub fn encode(&self, source: &Padded, noise: &mut Noise) -> Option<Memory> {
-        let (encoder, source) = (self.encoder.as_ref()?, self.source_tokens(source));
-        let vectors = encoder.embed(&source, self.lend());
+    ///
+    /// # Panics
+    /// If these are images and the model reads tokens, or the other way round.
+    pub fn encode<'a>(&self, source: impl Into<Reading<'a>>, noise: &mut Noise) -> Option<Memory> {
+        let (encoder, source) = (self.encoder.as_ref()?, self.input(source.into()));
+        let vectors = encoder.embed(&source, self.lend(), &self.device());
         Some(encoder.read(&source, vectors, self.lend(), noise))
     }
 
-    /// The vectors of a batch of source tokens [B, S, C]; a language model has none.
-    pub fn source_vectors(&self, source: &Padded) -> Option<Tensor<3>> {
-        Some(self.encoder.as_ref()?.embed(&self.source_tokens(source), self.lend()))
+    /// The vectors of a batch of source tokens, or the pixels of each region of images, row by row: [B, S, C]. A
+    /// language model has none.
+    ///
+    /// # Panics
+    /// As [`Model::encode`].
+    pub fn source_vectors<'a>(&self, source: impl Into<Reading<'a>>) -> Option<Tensor<3>> {
+        Some(self.encoder.as_ref()?.embed(&self.input(source.into()), self.lend(), &self.device()))
     }
 
-    /// [`Model::encode`] of vectors [B, S, C] in place of those of the tokens, without noise.
-    pub fn encode_vectors(&self, source: &Padded, vectors: Tensor<3>) -> Option<Memory> {
-        let source = self.source_tokens(source);
+    /// [`Model::encode`] of vectors [B, S, C] in place of those of the source, without noise.
+    ///
+    /// # Panics
+    /// As [`Model::encode`].
+    pub fn encode_vectors<'a>(&self, source: impl Into<Reading<'a>>, vectors: Tensor<3>) -> Option<Memory> {
+        let source = self.input(source.into());
         Some(self.encoder.as_ref()?.read(&source, vectors, self.lend(), &mut Noise::none()))
     }
 
@@ -180,14 +190,17 @@ impl Model {
         }
     }
 
-    fn source_tokens(&self, source: &Padded) -> Tokens {
+    fn input<'a>(&self, source: Reading<'a>) -> Input<'a> {
         let device = self.device();
-        match self.single {
-            true => Tokens::without_end(source, &device),
-            false if self.head.as_ref().is_some_and(Head::reads_start) => {
-                Tokens::new(source, &device).behind_start()
-            }
-            false => Tokens::new(source, &device),
+        match source {
+            Reading::Images(images) => Input::Images(images),
+            Reading::Tokens(source) => Input::Tokens(match self.single {
+                true => Tokens::without_end(source, &device),
+                false if self.head.as_ref().is_some_and(Head::reads_start) => {
+                    Tokens::new(source, &device).behind_start()
+                }
+                false => Tokens::new(source, &device),
+            }),
         }
     }
 

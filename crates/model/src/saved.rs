@@ -8,13 +8,15 @@ use crate::config::{
     self, AttentionConfig, Complaint, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig, ModelConfig,
     SharingConfig, SingleConfig, Task,
 };
+use crate::constraints::Asked;
 use crate::error::ModelError;
 use crate::loading::Taking;
 use crate::model::{Model, Vocabularies};
 use crate::stored::Stored;
 use burn::tensor::Device;
+use gatto_data::images::{ImageCoder, Preparation};
 use gatto_data::tokens::{TokenizerPair, TokensConfig};
-use gatto_data::{Coder, Labels};
+use gatto_data::{Coder, Labels, Source};
 use gatto_nn::Precision;
 use gatto_search::SearchConfig;
 use serde::Deserialize;
@@ -49,6 +51,7 @@ struct Described {
     features: Option<FeaturesConfig>,
     #[serde(default)]
     sharing: SharingConfig,
+    images: Option<Preparation>,
     #[serde(default)]
     search: SearchConfig,
 }
@@ -67,6 +70,7 @@ impl Described {
             head: self.head.clone(),
             features: self.features.clone(),
             sharing: self.sharing.clone(),
+            images: self.images,
         };
         model.plan(self.tokens.is_shared())
     }
@@ -125,7 +129,10 @@ impl Opened {
         let text = config::read_text(&path)?;
         let described: Described = config::read(&path, &text, |found: &Described| found.plan().map(drop))?;
         let plan = described.plan()?;
-        let tokens = TokenizerPair::load(directory)?;
+        let tokens = match plan.has_texts() {
+            true => TokenizerPair::load(directory)?,
+            false => TokenizerPair::of_bytes()?,
+        };
         described
             .check_tokens(&tokens)
             .map_err(|message| ModelError::Vocabulary { path, message: message.to_owned() })?;
@@ -197,6 +204,35 @@ impl Saved {
     /// How examples become rows of ids for this model.
     pub fn coder(&self) -> Coder {
         self.task.coder(&self.tokens, self.labels.as_ref())
+    }
+
+    /// How the texts of images become ids for this model.
+    pub fn image_coder(&self) -> ImageCoder {
+        self.task.image_coder(&self.tokens, self.labels.as_ref())
+    }
+
+    /// What a model reads of a source, number `index` of the input; an error if it cannot read it.
+    pub(crate) fn source(&self, index: usize, source: Asked<'_>) -> Result<Source, ModelError> {
+        match (source, &self.plan.images) {
+            (Asked::Text(text), None) => Ok(Source::Tokens(self.encode_source(index, text)?)),
+            (Asked::Image(image), Some(images)) => {
+                let found = [image.height(), image.width(), image.channels()];
+                let wanted = [images.height, images.width, images.channels];
+                match found == wanted {
+                    true => Ok(Source::Image(image.clone())),
+                    false => Err(ModelError::OtherImage { index, found, wanted }),
+                }
+            }
+            (_, images) => Err(ModelError::OtherSource { index, images: images.is_some() }),
+        }
+    }
+
+    /// Refuses a model that does not write of what it reads.
+    pub(crate) fn require_writer(&self) -> Result<(), ModelError> {
+        match self.task.writes_of_sources() {
+            true => Ok(()),
+            false => Err(ModelError::OtherTask { found: self.task, wanted: Task::Translate }),
+        }
     }
 
     /// Refuses what the model is not for.

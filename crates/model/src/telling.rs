@@ -2,11 +2,14 @@
 
 use crate::config::{Pooling, Task, Writer};
 use crate::error::ModelError;
+use crate::model::Model;
 use crate::saved::{BATCH_TOKENS, LONGEST_SOURCE, Saved};
 use crate::trace::MOST_SCORES;
 use burn::tensor::activation::softmax;
+use gatto_data::images::Pixels;
 use gatto_data::tokens::END;
-use gatto_data::{Batch, Limits, evaluation_batches, in_input_order};
+use gatto_data::{Batch, Limits, Padded, evaluation_batches, in_input_order, prediction_batches};
+use gatto_kernels::crew::Crew;
 use gatto_nn::Noise;
 
 /// What a model thinks of a text as a whole.
@@ -65,6 +68,27 @@ impl Saved {
         Ok(answers.into_iter().zip(&asked).map(classified).collect())
     }
 
+    /// The label of each image, in order; they are prepared as the model's configuration says. At most `batch` are
+    /// computed together.
+    pub fn classify_images(&self, images: &[Pixels], batch: usize) -> Result<Vec<Classified>, ModelError> {
+        self.require(Task::Classify)?;
+        let mut sources = Vec::with_capacity(images.len());
+        for (index, image) in images.iter().enumerate() {
+            sources.push(self.source(index, image.into())?);
+        }
+        let limits = Limits::examples(batch);
+        let work = prediction_batches(sources, &limits)?.into_iter().map(|batch| (self.model.clone(), batch));
+        let told = Crew::of_current_pool().each(work.collect(), |(model, batch): (Model, Batch)| {
+            let answers = answers_of(&model, &batch, 1, &vec![&[0][..]; batch.rows()]);
+            batch.indices.into_iter().zip(answers).collect::<Vec<_>>()
+        });
+        let classified = |answer: Answer| {
+            let probabilities = answer.probabilities.into_iter().next().unwrap_or_default();
+            Classified { label: best(&probabilities).0, probabilities, weights: None }
+        };
+        Ok(in_input_order(told.into_iter().flatten()).into_iter().map(classified).collect())
+    }
+
     /// The labels of the words of each source, in order.
     pub fn label<S: AsRef<str>>(&self, sources: &[S], batch: usize) -> Result<Vec<Labelled>, ModelError> {
         self.require(Task::Label)?;
@@ -92,39 +116,12 @@ impl Saved {
         for batch in evaluation_batches(&rows, &limits)? {
             let places: Vec<&[usize]> =
                 batch.indices.iter().map(|&index| asked[index as usize].1.as_slice()).collect();
-            let answers = self.answers_of(&batch, &places);
+            let tokens = batch.source.tokens().map_or(0, |tokens| tokens.width);
+            let width = if self.task == Task::Classify { 1 } else { tokens };
+            let answers = answers_of(&self.model, &batch, width, &places);
             found.extend(batch.indices.into_iter().zip(answers));
         }
         Ok(in_input_order(found))
-    }
-
-    fn answers_of(&self, batch: &Batch, places: &[&[usize]]) -> Vec<Answer> {
-        let mut answers = vec![Answer::default(); places.len()];
-        if places.iter().all(|places| places.is_empty()) {
-            return answers;
-        }
-        let width = if self.task == Task::Classify { 1 } else { batch.source.width };
-        let rows: Vec<usize> = places
-            .iter()
-            .enumerate()
-            .flat_map(|(row, places)| places.iter().map(move |place| row * width + place))
-            .collect();
-        let noise = &mut Noise::none();
-        let memory = self.model.encode(&batch.source, noise);
-        let told = memory.and_then(|memory| self.model.tell_at(&memory, Some(&rows), noise));
-        let Some(told) = told else { return answers };
-        let count = told.logits.dims()[1];
-        let probabilities = softmax(told.logits, 1).try_into_vec_as::<f32>().unwrap_or_default();
-        let mut probabilities = probabilities.chunks_exact(count.max(1)).map(<[f32]>::to_vec);
-        let weights = told.weights.map(|weights| weights.try_into_vec_as::<f32>().unwrap_or_default());
-        for (row, (answer, places)) in answers.iter_mut().zip(places).enumerate() {
-            answer.probabilities = probabilities.by_ref().take(places.len()).collect();
-            let of_row = |weights: &Vec<f32>| {
-                weights[row * batch.source.width..][..batch.source.lengths[row]].to_vec()
-            };
-            answer.weights = weights.as_ref().map(of_row);
-        }
-        answers
     }
 
     /// Refuses more tokens than can be read at once.
@@ -143,6 +140,35 @@ impl Saved {
             _ => Ok(()),
         }
     }
+}
+
+/// What is told of a batch at the positions that are asked about, where a source has `width` of them.
+fn answers_of(model: &Model, batch: &Batch, width: usize, places: &[&[usize]]) -> Vec<Answer> {
+    let mut answers = vec![Answer::default(); places.len()];
+    if places.iter().all(|places| places.is_empty()) {
+        return answers;
+    }
+    let rows: Vec<usize> = places
+        .iter()
+        .enumerate()
+        .flat_map(|(row, places)| places.iter().map(move |place| row * width + place))
+        .collect();
+    let noise = &mut Noise::none();
+    let memory = model.encode(&batch.source, noise);
+    let told = memory.and_then(|memory| model.tell_at(&memory, Some(&rows), noise));
+    let Some(told) = told else { return answers };
+    let count = told.logits.dims()[1];
+    let probabilities = softmax(told.logits, 1).try_into_vec_as::<f32>().unwrap_or_default();
+    let mut probabilities = probabilities.chunks_exact(count.max(1)).map(<[f32]>::to_vec);
+    let weights = told.weights.map(|weights| weights.try_into_vec_as::<f32>().unwrap_or_default());
+    for (row, (answer, places)) in answers.iter_mut().zip(places).enumerate() {
+        answer.probabilities = probabilities.by_ref().take(places.len()).collect();
+        let of_row = |(weights, tokens): (&Vec<f32>, &Padded)| {
+            weights[row * tokens.width..][..tokens.lengths[row]].to_vec()
+        };
+        answer.weights = weights.as_ref().zip(batch.source.tokens()).map(of_row);
+    }
+    answers
 }
 
 /// The most probable answer, and its probability; of equals, the first.

@@ -3,8 +3,8 @@
 //! What a source becomes depends on nothing but the source: those that are computed together have one length, so
 //! that none is padded, and every thread takes whole batches.
 
-use crate::config::{Reader, Task};
-use crate::constraints::Request;
+use crate::config::Reader;
+use crate::constraints::{Asked, Request};
 use crate::continuing::{Drawing, number_of};
 use crate::error::ModelError;
 use crate::model::Model;
@@ -12,7 +12,7 @@ use crate::saved::{BATCH_TOKENS, Saved};
 use crate::stepping::Stepping;
 use crate::writing::Prediction;
 use gatto_data::tokens::Tokenizer;
-use gatto_data::{Batch, Limits, in_input_order, prediction_batches};
+use gatto_data::{Batch, Limits, Source, in_input_order, prediction_batches};
 use gatto_kernels::crew::Crew;
 use gatto_nn::Noise;
 use gatto_search::{
@@ -53,7 +53,7 @@ impl<'a> Writers<'a> {
     /// Several models, which search as the first says.
     pub fn together(models: Vec<&'a Saved>, mean: Mean) -> Result<Self, ModelError> {
         let (first, others) = models.split_first().ok_or(gatto_search::EnsembleError::Empty)?;
-        models.iter().try_for_each(|model| model.require(Task::Translate))?;
+        models.iter().try_for_each(|model| model.require_writer())?;
         for (number, model) in (2..).zip(others) {
             let (ours, theirs) = (&first.tokens, &model.tokens);
             for (side, ours, theirs) in
@@ -181,7 +181,7 @@ impl<'a> Writers<'a> {
         if let Some((index, target)) = targets.iter().enumerate().find(|(_, target)| target.len() >= room) {
             return Err(ModelError::BeyondPositions { index, count: target.len() + 1, limit: room });
         }
-        let encode = |(index, source): (usize, &S)| self.encode(index, source.as_ref());
+        let encode = |(index, source): (usize, &S)| self.encode(index, source.as_ref().into());
         let sources = sources.iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()?;
         self.on_batches(sources, batch, |model, rows| {
             let wanted = |&row: &usize| targets.get(row).cloned().unwrap_or_default();
@@ -190,19 +190,23 @@ impl<'a> Writers<'a> {
     }
 
     /// The tokens of each source, and what is wanted of its output.
-    pub(crate) fn read(&self, requests: &[Request<'_>]) -> Result<(Vec<Vec<u32>>, Vec<Wanted>), ModelError> {
+    pub(crate) fn read(&self, requests: &[Request<'_>]) -> Result<(Vec<Source>, Vec<Wanted>), ModelError> {
         let one = |(index, request): (usize, &Request<'_>)| {
-            let tokens = self.encode(index, request.source)?;
-            let longest = self.longest(tokens.len());
-            let shortest = self.search.shortest(tokens.len()).min(longest.saturating_sub(1));
+            let source = self.encode(index, request.source)?;
+            let tokens = match &source {
+                Source::Tokens(tokens) => tokens.len(),
+                Source::Image(_) => 0, // how long its caption is, an image does not tell
+            };
+            let longest = self.longest(tokens);
+            let shortest = self.search.shortest(tokens).min(longest.saturating_sub(1));
             let wanted = request.constraints.wanted(self.tokenizer(), shortest, longest);
-            Ok((tokens, wanted.map_err(|problem| ModelError::Constraints { index, problem })?))
+            Ok((source, wanted.map_err(|problem| ModelError::Constraints { index, problem })?))
         };
         requests.iter().enumerate().map(one).collect()
     }
 
-    fn encode(&self, index: usize, source: &str) -> Result<Vec<u32>, ModelError> {
-        let mut encoded = self.models.iter().map(|model| model.encode_source(index, source));
+    fn encode(&self, index: usize, source: Asked<'_>) -> Result<Source, ModelError> {
+        let mut encoded = self.models.iter().map(|model| model.source(index, source));
         let first = encoded.next().ok_or(gatto_search::EnsembleError::Empty)?;
         encoded.try_for_each(|other| other.map(drop))?;
         first
@@ -226,7 +230,7 @@ impl<'a> Writers<'a> {
     /// What `work` makes of the rows of each batch, in the order of the sources.
     pub(crate) fn on_batches<R: Send>(
         &self,
-        sources: Vec<Vec<u32>>,
+        sources: Vec<Source>,
         batch: usize,
         work: impl Fn(&Stepped<'_>, &[usize]) -> Vec<R> + Sync,
     ) -> Result<Vec<R>, ModelError> {

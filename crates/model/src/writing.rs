@@ -2,11 +2,11 @@
 
 use crate::constraints::Request;
 use crate::error::ModelError;
+use crate::memory::Reading;
 use crate::model::Model;
 use crate::saved::Saved;
 use crate::stepping::Stepping;
 use crate::together::Writers;
-use gatto_data::Padded;
 use gatto_nn::Noise;
 use gatto_search::{Hypothesis, greedy};
 
@@ -45,7 +45,9 @@ impl Saved {
 }
 
 /// Reads a batch of sources and writes a target for each, by greedy search; at most `lengths` tokens.
-pub fn write(model: &Model, source: &Padded, lengths: &[usize]) -> Vec<Hypothesis> {
+pub fn write<'a>(model: &Model, source: impl Into<Reading<'a>>, lengths: &[usize]) -> Vec<Hypothesis> {
+    let source = source.into();
+    let rows = source.rows();
     let memory = model.encode(source, &mut Noise::none());
-    greedy(&Stepping::new(model, memory, source.rows), lengths)
+    greedy(&Stepping::new(model, memory, rows), lengths)
 }

@@ -2,8 +2,8 @@
 //!
 //! | task | answers |
 //! |---|---|
-//! | translate, language-model | the target's tokens |
-//! | classify | a label for each source |
+//! | translate, caption, language-model | the target's tokens |
+//! | classify | a label for each source, be it a text or an image |
 //! | label | a label at the first token of each word |
 //! | masked-language-model | the tokens that were hidden |
 //! | bidirectional-language-model | at each position the next token, and the one before |
@@ -13,7 +13,7 @@
 use crate::config::MaskingConfig;
 use gatto_data::random::{ChaCha8Rng, generator, mixed};
 use gatto_data::tokens::{MASK, SPECIALS};
-use gatto_data::{Batch, IGNORED, Padded};
+use gatto_data::{Batch, IGNORED, Padded, Sources};
 use gatto_model::Task;
 use gatto_nn::loss::Targets;
 use rand::RngExt;
@@ -47,7 +47,7 @@ impl Draws {
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
     /// What the encoder reads.
-    pub(crate) source: Cow<'a, Padded>,
+    pub(crate) source: Cow<'a, Sources>,
     /// The rows of scores that are asked for, where these are few; else all.
     pub(crate) rows: Option<Vec<usize>>,
     /// The right answers, one for each row of scores; what is not asked counts for nothing.
@@ -70,16 +70,17 @@ impl<'a> Asked<'a> {
                 let (source, targets) = hidden(batch, masking, vocabulary, draws);
                 let (rows, targets) = few(targets);
                 let places = source.width;
-                Self { source: Cow::Owned(source), rows: Some(rows), targets, places }
+                Self { source: Cow::Owned(source.into()), rows: Some(rows), targets, places }
             }
             Task::BidirectionalLanguageModel => {
-                Self::all(&batch.source, neighbours(&batch.source), batch.source.width + 1)
+                let tokens = tokens_of(batch);
+                Self::all(&batch.source, neighbours(tokens), tokens.width + 1)
             }
             _ => Self::all(&batch.source, given(&batch.target), batch.target.width),
         }
     }
 
-    fn all(source: &'a Padded, targets: Targets, places: usize) -> Self {
+    fn all(source: &'a Sources, targets: Targets, places: usize) -> Self {
         Self { source: Cow::Borrowed(source), rows: None, targets, places }
     }
 
@@ -87,7 +88,7 @@ impl<'a> Asked<'a> {
     pub(crate) fn example_of(&self, answer: usize) -> usize {
         let place = self.rows.as_ref().map_or(answer, |rows| rows[answer]);
         // Both directions of a language model stand behind each other, all examples in each.
-        place / self.places.max(1) % self.source.rows.max(1)
+        place / self.places.max(1) % self.source.rows().max(1)
     }
 
     /// The same, with the answers smoothed by ε.
@@ -99,6 +100,14 @@ impl<'a> Asked<'a> {
     /// How many answers are asked for.
     pub(crate) fn count(&self) -> usize {
         self.targets.weights.iter().filter(|weight| **weight > 0.0).count()
+    }
+}
+
+/// The tokens of a batch for a task that only reads these.
+fn tokens_of(batch: &Batch) -> &Padded {
+    match batch.source.tokens() {
+        Some(tokens) => tokens,
+        None => unreachable!("a language model reads tokens: its configuration was checked"),
     }
 }
 
@@ -115,7 +124,7 @@ fn given(target: &Padded) -> Targets {
 
 /// The sources with some tokens hidden, and the tokens that were there (Devlin et al., 2019): [B·T].
 fn hidden(batch: &Batch, masking: &MaskingConfig, vocabulary: usize, draws: Draws) -> (Padded, Targets) {
-    let mut source = batch.source.clone();
+    let mut source = tokens_of(batch).clone();
     let mut targets = nothing(source.ids.len());
     let first_word = SPECIALS.len() as u32;
     for row in 0..source.rows {

@@ -6,7 +6,7 @@ use crate::hard::{Costs, surrogate};
 use crate::optimiser::{add, gradients};
 use crate::sampling::{mix, truth_share};
 use burn::module::Module;
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
 use gatto_data::random::mixed;
 use gatto_data::{Batch, Padded};
 use gatto_kernels::crew::Crew;
@@ -14,7 +14,7 @@ use gatto_model::config::FocusKind;
 use gatto_model::weights::Weights;
 use gatto_model::{Alignment, AttentionConfig, Model, Task, Unscored};
 use gatto_nn::Noise;
-use gatto_nn::loss::mixture_cross_entropy;
+use gatto_nn::loss::{Targets, mixture_cross_entropy};
 use std::cmp::Reverse;
 
 /// What the batches of one update gave.
@@ -68,7 +68,7 @@ pub fn gather(model: &Model, batches: &[Batch], lesson: &Lesson<'_>, crew: &Crew
     let own = || if crew.size() == 1 { model.clone() } else { model.clone().fork(&device) };
     let mut each: Vec<_> = each.into_iter().map(|part| (own(), part)).enumerate().collect();
     // The largest first, so that nobody is left with it at the end.
-    each.sort_by_key(|(_, (_, (_, batch, _)))| Reverse(batch.source.ids.len() + batch.target.ids.len()));
+    each.sort_by_key(|(_, (_, (_, batch, _)))| Reverse(batch.source.size() + batch.target.ids.len()));
     let mut learnt = crew.each(each, |(number, (model, (lesson, batch, asked)))| {
         let (loss, objective) = lesson.learn(&model, batch, &asked);
         (number, loss, gradients(&model, (objective / tokens.max(1) as f64).backward()))
@@ -108,7 +108,7 @@ impl Lesson<'_> {
     fn learn_to_write(&self, model: &Model, batch: &Batch, asked: &Asked<'_>) -> (f64, Tensor<1>) {
         let noise = &mut Noise::seeded(self.key);
         let inputs = decoder_inputs(model, batch, self.config, self.step, self.key);
-        let memory = model.encode(&asked.source, noise);
+        let memory = model.encode(asked.source.as_ref(), noise);
         let hard = self.attention.filter(|attention| attention.focus == FocusKind::Hard);
         let everywhere = hard.filter(|hard| self.step <= hard.marginal_steps.unwrap_or(0));
         if everywhere.is_some()
@@ -120,6 +120,11 @@ impl Lesson<'_> {
         let (unscored, alignment) = model.forward_unscored(&inputs, memory.as_ref(), noise);
         let losses = unscored.losses(&asked.targets); // [B·T]
         let loss = losses.clone().sum(); // [1]
+        let even =
+            self.attention.and_then(|attention| attention.doubly_stochastic).filter(|cost| *cost > 0.0);
+        if let Some((cost, Alignment { weights, .. })) = even.zip(alignment.as_ref()) {
+            return (scalar(&loss), loss + unevenness(weights, &asked.targets, batch) * cost);
+        }
         let Some((hard, Alignment { weights, choice: Some(choice) })) = hard.zip(alignment) else {
             return (scalar(&loss), loss);
         };
@@ -140,15 +145,23 @@ pub(crate) fn answered<'m>(
     if !task.writes() {
         return told(model, asked, noise);
     }
-    let memory = model.encode(&asked.source, noise);
+    let memory = model.encode(asked.source.as_ref(), noise);
     model.forward_unscored(&model.teacher_inputs(&batch.target), memory.as_ref(), noise).0
 }
 
 /// What a head tells where it is asked.
 fn told<'m>(model: &'m Model, asked: &Asked<'_>, noise: &mut Noise) -> Unscored<'m> {
-    let memory = model.encode(&asked.source, noise);
+    let memory = model.encode(asked.source.as_ref(), noise);
     let told = memory.and_then(|memory| model.tell_unscored(&memory, asked.rows.as_deref(), noise));
     told.unwrap_or_else(|| unreachable!("a model that writes nothing has an encoder and a head"))
+}
+
+/// Σ_i (1 − Σ_t α_ti)² over all examples, from weights α [B, T, S] at target tokens that exist.
+fn unevenness(weights: &Tensor<3>, targets: &Targets, batch: &Batch) -> Tensor<1> {
+    let exists = TensorData::new(targets.weights.clone(), [batch.rows(), batch.target.width, 1]);
+    let looked = (weights.clone() * Tensor::from_data(exists, &weights.device())).sum_dim(1); // [B, 1, S]
+    let left = looked.neg() + 1.0;
+    (left.clone() * left).sum()
 }
 
 fn scalar(loss: &Tensor<1>) -> f64 {

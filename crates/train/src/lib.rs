@@ -10,6 +10,7 @@ pub mod checkpoint;
 pub mod config;
 pub mod corpora;
 mod error;
+mod examples;
 mod hard;
 mod learning;
 mod optimiser;

@@ -2,8 +2,8 @@
 
 use crate::checkpoint::{self, Checkpoint, Keep, RunState, failed};
 use crate::config::{Config, ConfigFile, Figure};
-use crate::corpora;
 use crate::error::TrainError;
+use crate::examples::Examples;
 use crate::learning::Lesson;
 use crate::optimiser::Optimiser;
 use crate::origin::Origin;
@@ -16,10 +16,10 @@ use crate::validation::Validation;
 use crate::vocabulary::Vocabulary;
 use burn::module::Module;
 use burn::tensor::Device;
+use gatto_data::Stream;
 use gatto_data::random::mixed;
-use gatto_data::{BatchStream, Part};
 use gatto_kernels::crew::Crew;
-use gatto_model::{CONFIG, Model, ModelError, Stored, WEIGHTS, weights};
+use gatto_model::{CONFIG, Model, ModelError, Stored, Task, WEIGHTS, weights};
 use gatto_nn::Precision;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ pub fn run(
             fs::remove_dir_all(directory).ok(); // nothing began here
         }
     })?;
-    sign(file, &session.vocabulary, directory)?;
+    sign(file, &session.vocabulary, session.texts, directory)?;
     recorder.record(&Event::Started {
         step: session.state.step,
         steps: file.config.train.steps,
@@ -142,11 +142,11 @@ fn prepare(file: &ConfigFile, options: &RunOptions) -> Result<File, TrainError> 
 
 /// Writes down what the run is, once it is known that it can start: a directory in which nothing
 /// could begin stays free for the corrected configuration.
-fn sign(file: &ConfigFile, vocabulary: &Vocabulary, directory: &Path) -> Result<(), TrainError> {
+fn sign(file: &ConfigFile, vocabulary: &Vocabulary, texts: bool, directory: &Path) -> Result<(), TrainError> {
     Origin::of(file).save(directory)?;
     gatto_data::files::replace(&directory.join(CONFIG), |out| out.write_all(file.text.as_bytes()))?;
     // Last: a vocabulary without a configuration would be taken for one that was put there.
-    Ok(vocabulary.save(directory)?)
+    Ok(vocabulary.save(directory, texts)?)
 }
 
 /// The first key in which two configurations differ, the number of steps aside.
@@ -172,7 +172,9 @@ struct Session<'a> {
     config: &'a Config,
     directory: &'a Path,
     vocabulary: Vocabulary,
-    stream: BatchStream,
+    /// Whether it reads or writes text.
+    texts: bool,
+    stream: Box<dyn Stream>,
     validation: Option<Validation>,
     optimiser: Optimiser,
     state: RunState,
@@ -195,14 +197,11 @@ impl<'a> Session<'a> {
         let (config, base) = (&file.config, file.base.as_path());
         let directory = options.directory.as_path();
         let checkpoint = resumed(directory, options.resume, recorder)?;
-        let mut corpus = corpora::open(config, base, Part::Train)?.ok_or_else(no_training_data)?;
-        let vocabulary = Vocabulary::open(config, base, directory, corpus.as_mut(), recorder)?;
+        let plan = config.plan().map_err(ModelError::from)?;
+        let mut examples = Examples::open(config, &plan, base)?;
+        let vocabulary = examples.vocabulary(config, base, directory, recorder)?;
         recorder.record(&Event::Preparing("reading the first examples"));
-        let coder = vocabulary.coder();
-        let validation = match corpora::open(config, base, Part::Valid)? {
-            Some(mut corpus) => Some(Validation::read(corpus.as_mut(), config, &coder, recorder)?),
-            None => None,
-        };
+        let validation = Validation::open(config, &plan, base, &vocabulary, recorder)?;
         let model = start::drawn(config, vocabulary.sizes(), &options.device)?;
         let (model, optimiser, state) = match checkpoint {
             Some(found) => {
@@ -212,14 +211,14 @@ impl<'a> Session<'a> {
             None => (start::transfer(model, file, &vocabulary)?, Optimiser::default(), RunState::default()),
         };
         let model = start::frozen(model, config)?;
-        let stream =
-            BatchStream::resume(corpus, coder, config.train.stream(config.seed), state.stream.clone())?;
+        let stream = examples.stream(config, &vocabulary, state.stream.clone())?;
         let journal = Journal::open(&directory.join(JOURNAL), state.metrics_bytes)?;
         let events = open_events(file, directory, options.resume, state.step)?;
         let session = Self {
             config,
             directory,
             vocabulary,
+            texts: plan.has_texts(),
             stream,
             validation,
             optimiser,
@@ -317,7 +316,9 @@ impl<'a> Session<'a> {
     fn note_left_out(&self, (skipped, dropped): (u64, u64), recorder: &mut dyn Recorder) {
         let most = self.config.train.max_length;
         if skipped > 0 {
-            recorder.record(&Event::Noted(&format!("{skipped} bad lines were passed over in this pass")));
+            let what =
+                if self.texts && self.config.task != Task::Caption { "bad lines" } else { "bad images" };
+            recorder.record(&Event::Noted(&format!("{skipped} {what} were passed over in this pass")));
         }
         if dropped > 0 {
             let note =
@@ -376,7 +377,7 @@ impl<'a> Session<'a> {
         let Some(validation) = &self.validation else { return Ok(()) };
         let begun = Instant::now();
         let plain = model.valid();
-        let mut figures = validation.figures(&plain, self.config, &self.vocabulary.tokens, &self.crew);
+        let mut figures = validation.figures(&plain, self.config, &self.vocabulary.tokens, &self.crew)?;
         let config = &self.config.train;
         let figure = match config.best_by {
             Figure::Loss => figures.loss,
@@ -482,10 +483,6 @@ fn resumed(
         }
         (found, _) => Ok(found),
     }
-}
-
-fn no_training_data() -> TrainError {
-    gatto_data::DataError::Config { key: "data.train".into(), problem: "is missing".into() }.into()
 }
 
 fn open_events(

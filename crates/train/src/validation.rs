@@ -2,14 +2,21 @@
 
 use crate::asked::{Asked, Draws};
 use crate::config::Config;
+use crate::corpora;
 use crate::learning::answered;
 use crate::record::{Event, Recorder, ValidFigures};
-use gatto_data::{Batch, Coder, Corpus, DataError, Limits, TokenizerPair};
+use crate::vocabulary::Vocabulary;
+use gatto_data::builtin::shapes::ScenePart;
+use gatto_data::images::HeldImages;
+use gatto_data::{Batch, Coder, Corpus, DataError, Limits, Part, TokenizerPair};
 use gatto_kernels::crew::Crew;
 use gatto_metrics::ExactMatch;
-use gatto_model::{Model, Task, write};
+use gatto_model::config::Plan;
+use gatto_model::{Model, write};
 use gatto_nn::Noise;
+use std::borrow::Cow;
 use std::ops::AddAssign;
+use std::path::Path;
 
 /// Sums over the answers to some examples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,13 +76,41 @@ impl AddAssign for Tally {
 
 /// The examples of a validation.
 #[derive(Debug)]
-pub struct Validation {
-    batches: Vec<Batch>,
-    /// What each example's output is compared with, by its number; only where text is written.
-    references: Vec<String>,
+pub enum Validation {
+    /// Texts.
+    Texts {
+        /// All of them.
+        batches: Vec<Batch>,
+        /// What each example's output is compared with, by its number; only where text is written.
+        references: Vec<String>,
+    },
+    /// Images.
+    Images(HeldImages),
 }
 
+/// Images that are validated on together.
+const IMAGES_AT_ONCE: usize = 64;
+
 impl Validation {
+    /// The validation part of a configuration, if it has one.
+    pub(crate) fn open(
+        config: &Config,
+        plan: &Plan,
+        base: &Path,
+        vocabulary: &Vocabulary,
+        recorder: &mut dyn Recorder,
+    ) -> Result<Option<Self>, DataError> {
+        let Some(images) = plan.images else {
+            let corpus = corpora::open(config, base, Part::Valid)?;
+            return corpus
+                .map(|mut corpus| Self::read(corpus.as_mut(), config, &vocabulary.coder(), recorder))
+                .transpose();
+        };
+        let Some(set) = corpora::open_images(config, base, ScenePart::Valid)? else { return Ok(None) };
+        let (coder, count) = (vocabulary.image_coder(), config.train.valid_examples as u64);
+        Ok(Some(Self::Images(HeldImages::new(set, coder, images, count, IMAGES_AT_ONCE)?)))
+    }
+
     /// Reads as many examples of a corpus as `config` asks for, and notes what had to be left out.
     pub fn read(
         corpus: &mut dyn Corpus,
@@ -110,7 +145,34 @@ impl Validation {
             recorder.record(&Event::Noted(&note));
         }
         let limits = Limits::tokens(4096.max(max_length + 1));
-        Ok(Self { batches: coder.batches(&examples, &limits)?, references })
+        Ok(Self::Texts { batches: coder.batches(&examples, &limits)?, references })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Texts { batches, .. } => batches.len(),
+            Self::Images(held) => held.len(),
+        }
+    }
+
+    fn batch(&self, number: usize) -> Result<Cow<'_, Batch>, DataError> {
+        match self {
+            Self::Texts { batches, .. } => Ok(Cow::Borrowed(&batches[number])),
+            Self::Images(held) => held.batch(number).map(Cow::Owned),
+        }
+    }
+
+    /// Whether an output is what is wanted of an example: for an image one of its captions.
+    fn count(&self, exact: &mut ExactMatch, output: &str, index: u64, tokens: &TokenizerPair) {
+        match self {
+            Self::Texts { references, .. } => exact.count(output, &references[index as usize]),
+            Self::Images(held) => {
+                let captions = held.texts(index).iter().map(|text| tokens.target.normalise(text));
+                let captions: Vec<String> = captions.collect();
+                let right = captions.iter().find(|caption| *caption == output);
+                exact.count(output, right.or(captions.first()).map_or("", String::as_str));
+            }
+        }
     }
 
     /// The figures of a model that takes part in no gradient.
@@ -120,27 +182,29 @@ impl Validation {
         config: &Config,
         tokens: &TokenizerPair,
         crew: &Crew,
-    ) -> ValidFigures {
-        let writes = config.task == Task::Translate;
-        let work = self.batches.iter().map(|batch| (model.clone(), batch)).collect();
-        let seen = crew.each(work, |(model, batch)| {
+    ) -> Result<ValidFigures, DataError> {
+        let writes = config.task.writes_of_sources();
+        let work = (0..self.len()).map(|number| (model.clone(), number)).collect();
+        let seen: Vec<Result<(Tally, ExactMatch), DataError>> = crew.each(work, |(model, number)| {
+            let batch = self.batch(number)?;
             let (mut tally, mut exact) = (Tally::default(), ExactMatch::default());
-            tally.count(&model, config, batch);
+            tally.count(&model, config, &batch);
             if writes {
-                let most = vec![config.search.max_length; batch.source.rows];
+                let most = vec![config.search.max_length; batch.rows()];
                 let written = write(&model, &batch.source, &most);
                 for (hypothesis, &index) in written.iter().zip(&batch.indices) {
-                    exact.count(&tokens.target.decode(&hypothesis.tokens), &self.references[index as usize]);
+                    self.count(&mut exact, &tokens.target.decode(&hypothesis.tokens), index, tokens);
                 }
             }
-            (tally, exact)
+            Ok((tally, exact))
         });
         let (mut tally, mut exact) = (Tally::default(), ExactMatch::default());
-        for (more, matching) in seen {
+        for found in seen {
+            let (more, matching) = found?;
             tally += more;
             exact += matching;
         }
-        ValidFigures {
+        Ok(ValidFigures {
             step: 0,
             loss: tally.mean(),
             perplexity: tally.mean().exp(),
@@ -148,6 +212,6 @@ impl Validation {
             exact_match: writes.then(|| exact.share()),
             best: false,
             seconds: 0.0,
-        }
+        })
     }
 }

@@ -3,7 +3,8 @@
 use crate::config::Config;
 use crate::error::TrainError;
 use crate::record::{Event, Recorder};
-use gatto_data::{Coder, Corpus, DataError, Labels, TokenizerPair};
+use gatto_data::images::{ImageCoder, ImageSet, texts_of};
+use gatto_data::{Coder, Corpus, DataError, Labels, OneSide, Side, TokenizerPair, Unit};
 use gatto_model::{Task, Vocabularies};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +20,28 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
+    /// The same for images, whose texts are captions or labels.
+    pub(crate) fn open_images(
+        config: &Config,
+        base: &Path,
+        directory: &Path,
+        set: &dyn ImageSet,
+        recorder: &mut dyn Recorder,
+    ) -> Result<Self, TrainError> {
+        let drawn = config.data.builtin.is_some();
+        let most = if drawn { DRAWN_TO_LEARN } else { u64::MAX };
+        let mut texts = texts_of(set, most)?;
+        if config.task.writes() {
+            let mut captions = OneSide::new(Box::new(texts), Side::Target);
+            return Self::open(config, base, directory, &mut captions, recorder);
+        }
+        let labels = match Labels::is_in(directory) {
+            true => Labels::load(directory)?,
+            false => Labels::learn(Unit::Sequence, &mut texts)?,
+        };
+        Ok(Self { task: config.task, tokens: TokenizerPair::of_bytes()?, labels: Some(Arc::new(labels)) })
+    }
+
     /// What stands in the run directory; what does not is taken from another run, in a path from
     /// `base`, or learnt from the training part.
     pub(crate) fn open(
@@ -51,15 +74,20 @@ impl Vocabulary {
         Ok(Self { task: config.task, tokens, labels })
     }
 
-    /// Writes into the run directory what does not stand there.
-    pub(crate) fn save(&self, directory: &Path) -> Result<(), DataError> {
+    /// Writes into the run directory what does not stand there: no tokens, if there are no `texts`.
+    pub(crate) fn save(&self, directory: &Path, texts: bool) -> Result<(), DataError> {
         if let Some(labels) = self.labels.as_ref().filter(|_| !Labels::is_in(directory)) {
             labels.save(directory)?;
         }
-        if !TokenizerPair::is_in(directory) {
+        if texts && !TokenizerPair::is_in(directory) {
             self.tokens.save(directory)?;
         }
         Ok(())
+    }
+
+    /// How the texts of images become ids.
+    pub(crate) fn image_coder(&self) -> ImageCoder {
+        self.task.image_coder(&self.tokens, self.labels.as_ref())
     }
 
     /// How examples become rows of ids.
@@ -72,6 +100,9 @@ impl Vocabulary {
         Vocabularies::with_labels(&self.tokens, self.labels.as_deref())
     }
 }
+
+/// Scenes that vocabulary and labels of a built-in task are learnt from.
+const DRAWN_TO_LEARN: u64 = 5000;
 
 /// The vocabulary of another run; of its source where a task has one text.
 fn taken_over(config: &Config, from: &Path) -> Result<TokenizerPair, DataError> {

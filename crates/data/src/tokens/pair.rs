@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Learner, Tokenizer, TokensConfig};
+use super::{Kind, Learner, Tokenizer, TokensConfig};
 use crate::corpus::{Corpus, Position};
 use crate::{DataError, Example, WriteError};
 
@@ -30,6 +30,12 @@ impl TokenizerPair {
     pub fn together(tokenizer: Tokenizer) -> Self {
         let tokenizer = Arc::new(tokenizer);
         Self { source: tokenizer.clone(), target: tokenizer }
+    }
+
+    /// Every byte is a token: for models that neither read nor write text.
+    pub fn of_bytes() -> Result<Self, DataError> {
+        let config = TokensConfig { kind: Kind::Byte, ..TokensConfig::default() };
+        Ok(Self::together(Tokenizer::train(&config.source_recipe(), [])?))
     }
 
     /// One tokenizer for each side.

@@ -3,7 +3,7 @@
 use crate::cli::Info;
 use anyhow::Result;
 use gatto::Device;
-use gatto::model::config::{Kind, Plan, Reader, TransformerConfig, Writer};
+use gatto::model::config::{EncoderKind, Kind, Plan, Reader, TransformerConfig, Writer};
 use gatto::model::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Parameter, Saved, Stored, WEIGHTS,
 };
@@ -142,8 +142,23 @@ fn transformer(settings: &TransformerConfig) -> String {
 fn reading(encoder: &EncoderConfig) -> String {
     let (name, kind) = encoder.parts();
     match kind {
-        Kind::Transformer(settings) => transformer(settings),
-        Kind::Recurrent(_, settings) => {
+        EncoderKind::Cnn(settings) => {
+            let stages: Vec<String> = settings.channels.iter().map(usize::to_string).collect();
+            let side = settings.stride();
+            format!("cnn of {} channels, a region for every {side} × {side} pixels", stages.join(", "))
+        }
+        EncoderKind::Vit(settings) => format!(
+            "vit {} of patches of {} × {} pixels, {} layers, {} heads, {} positions, {}-norm",
+            settings.width,
+            settings.patch,
+            settings.patch,
+            settings.layers,
+            settings.heads,
+            named(&settings.positions),
+            named(&settings.norm)
+        ),
+        EncoderKind::Transformer(settings) => transformer(settings),
+        EncoderKind::Recurrent(_, settings) => {
             let direction = match (settings.bidirectional, settings.reversed) {
                 (true, _) => ", both directions",
                 (_, true) => ", reversed",

@@ -47,6 +47,14 @@ pub struct AttentionConfig {
     /// `hard`: updates at the start that sum over all choices instead of drawing one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marginal_steps: Option<u64>,
+    /// Whether a learned share of what was seen is let through: β c with β = σ(w·s + b) of the state s that asked (Xu et
+    /// al., 2015).
+    pub gate: bool,
+    /// Whether the token before enters the output too: tanh(W_c [c; s] + b_c + W_e E y) (Xu et al., 2015).
+    pub deep_output: bool,
+    /// `soft`: what Σ_i (1 − Σ_t α_ti)² costs, so that every position is looked at (Xu et al., 2015).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubly_stochastic: Option<f64>,
     /// `hard`: at prediction, draw positions from this seed; the most probable if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prediction_seed: Option<u64>,
@@ -60,6 +68,9 @@ impl Default for AttentionConfig {
             query: QueryKind::Current,
             feed: false,
             coverage: false,
+            gate: false,
+            deep_output: false,
+            doubly_stochastic: None,
             width: None,
             max_positions: None,
             window: None,
@@ -173,6 +184,14 @@ impl AttentionConfig {
             let message = format!("is {entropy}; write a number from 0 to below 1, such as 0.01");
             return Err(Complaint::new("attention.entropy", message));
         }
+        if let Some(cost) = self.doubly_stochastic.filter(|cost| !(0.0..=100.0).contains(cost)) {
+            let message = format!("is {cost}; write a number from 0 to 100, such as 1.0");
+            return Err(Complaint::new("attention.doubly_stochastic", message));
+        }
+        if self.gate && self.marginal_steps.is_some() {
+            let message = "sums over choices that `gate` has no share for; remove one of them";
+            return Err(Complaint::new("attention.marginal_steps", message));
+        }
         let additive = self.score.has_width()
             || self.focus == FocusKind::Local && self.aligned != Some(AlignedKind::Monotone);
         let belongs = |given: bool, fits: bool, key: &str, to: &str| match given && !fits {
@@ -187,6 +206,8 @@ impl AttentionConfig {
         let location = self.score.has_positions();
         belongs(self.width.is_some(), additive, "width", "`score = \"additive\"`")?;
         belongs(self.max_positions.is_some(), location, "max_positions", "`score = \"location\"`")?;
+        let soft = self.focus == FocusKind::Soft;
+        belongs(self.doubly_stochastic.is_some(), soft, "doubly_stochastic", "`focus = \"soft\"`")?;
         belongs(self.window.is_some(), local, "window", "`focus = \"local\"`")?;
         belongs(self.aligned.is_some(), local, "aligned", "`focus = \"local\"`")?;
         belongs(self.baseline.is_some(), hard, "baseline", "`focus = \"hard\"`")?;

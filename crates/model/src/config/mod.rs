@@ -1,7 +1,7 @@
 //! The choices that make a model, one per axis, as they stand in a configuration file.
 //!
 //! ```toml
-//! [encoder.lstm]            # rnn lstm gru transformer
+//! [encoder.lstm]            # rnn lstm gru transformer cnn vit
 //! width = 512
 //!
 //! [decoder.lstm]
@@ -13,6 +13,7 @@ mod attention;
 mod check;
 mod features;
 mod head;
+mod images;
 mod read;
 mod recurrent;
 mod transformer;
@@ -21,11 +22,13 @@ pub use attention::{AlignedKind, AttentionConfig, BaselineKind, FocusKind, Query
 pub use check::{Complaint, Plan, Reader, Writer};
 pub use features::FeaturesConfig;
 pub use head::{HeadConfig, Pooling};
+pub use images::{CnnConfig, PlaceKind, VitConfig};
 pub use read::{ConfigError, read, read_text};
 pub use recurrent::{RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurrentConfig};
 pub(crate) use transformer::Role;
 pub use transformer::TransformerConfig;
 
+use gatto_data::images::{ImageCoder, Preparation};
 use gatto_data::{Coder, Labels, TokenizerPair, Unit};
 use gatto_nn::recurrent::Cell;
 use serde::{Deserialize, Serialize};
@@ -47,12 +50,19 @@ pub enum Task {
     Classify,
     /// Every word of a sequence gets a label.
     Label,
+    /// An image becomes a text.
+    Caption,
 }
 
 impl Task {
     /// Whether a decoder writes the answer; else a head tells it from the encoder's states.
     pub fn writes(self) -> bool {
-        matches!(self, Self::Translate | Self::LanguageModel)
+        matches!(self, Self::Translate | Self::LanguageModel | Self::Caption)
+    }
+
+    /// Whether it writes of a source that it has read.
+    pub fn writes_of_sources(self) -> bool {
+        matches!(self, Self::Translate | Self::Caption)
     }
 
     /// Whether the answer is made of labels, and not of tokens.
@@ -78,6 +88,14 @@ impl Task {
             _ => Coder::Texts(tokens.clone()),
         }
     }
+
+    /// How the texts of images become ids; a task that has labels needs them.
+    pub fn image_coder(self, tokens: &TokenizerPair, labels: Option<&Arc<Labels>>) -> ImageCoder {
+        match labels.filter(|_| self.has_labels()) {
+            Some(labels) => ImageCoder::Labels(labels.clone()),
+            None => ImageCoder::Captions(tokens.target.clone()),
+        }
+    }
 }
 
 /// Its name in the configuration.
@@ -90,6 +108,7 @@ impl std::fmt::Display for Task {
             Self::BidirectionalLanguageModel => "bidirectional-language-model",
             Self::Classify => "classify",
             Self::Label => "label",
+            Self::Caption => "caption",
         })
     }
 }
@@ -116,6 +135,8 @@ pub struct ModelConfig {
     pub features: Option<FeaturesConfig>,
     /// Which parameters do double duty.
     pub sharing: SharingConfig,
+    /// How images become what an encoder of images reads; as usual if not given.
+    pub images: Option<Preparation>,
 }
 
 impl ModelConfig {
@@ -130,6 +151,7 @@ impl ModelConfig {
             head: None,
             features: None,
             sharing: SharingConfig::default(),
+            images: None,
         }
     }
 }
@@ -146,6 +168,10 @@ pub enum EncoderConfig {
     Gru(RecurrentEncoderConfig),
     /// Layers of self-attention.
     Transformer(TransformerConfig),
+    /// Convolutions over an image.
+    Cnn(CnnConfig),
+    /// Layers of self-attention over the patches of an image.
+    Vit(VitConfig),
 }
 
 /// `[decoder.…]`: what writes the target.
@@ -204,39 +230,71 @@ pub struct SharingConfig {
     pub source_output: bool,
 }
 
-/// The two kinds of a network.
+/// The kinds of decoders.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind<'a, R> {
+pub enum Kind<'a> {
     /// Recurrent layers of a cell.
-    Recurrent(Cell, &'a R),
+    Recurrent(Cell, &'a RecurrentDecoderConfig),
     /// Layers of self-attention.
     Transformer(&'a TransformerConfig),
 }
 
+/// The kinds of encoders.
+#[derive(Clone, Copy, Debug)]
+pub enum EncoderKind<'a> {
+    /// Recurrent layers of a cell.
+    Recurrent(Cell, &'a RecurrentEncoderConfig),
+    /// Layers of self-attention.
+    Transformer(&'a TransformerConfig),
+    /// Convolutions over an image.
+    Cnn(&'a CnnConfig),
+    /// Layers of self-attention over the patches of an image.
+    Vit(&'a VitConfig),
+}
+
 impl EncoderConfig {
     /// Its name in the file, and its settings.
-    pub fn parts(&self) -> (&'static str, Kind<'_, RecurrentEncoderConfig>) {
+    pub fn parts(&self) -> (&'static str, EncoderKind<'_>) {
         match self {
-            Self::Rnn(settings) => ("rnn", Kind::Recurrent(Cell::Rnn, settings)),
-            Self::Lstm(settings) => ("lstm", Kind::Recurrent(Cell::Lstm, settings)),
-            Self::Gru(settings) => ("gru", Kind::Recurrent(Cell::Gru, settings)),
-            Self::Transformer(settings) => ("transformer", Kind::Transformer(settings)),
+            Self::Rnn(settings) => ("rnn", EncoderKind::Recurrent(Cell::Rnn, settings)),
+            Self::Lstm(settings) => ("lstm", EncoderKind::Recurrent(Cell::Lstm, settings)),
+            Self::Gru(settings) => ("gru", EncoderKind::Recurrent(Cell::Gru, settings)),
+            Self::Transformer(settings) => ("transformer", EncoderKind::Transformer(settings)),
+            Self::Cnn(settings) => ("cnn", EncoderKind::Cnn(settings)),
+            Self::Vit(settings) => ("vit", EncoderKind::Vit(settings)),
+        }
+    }
+
+    /// Whether it reads images, and not tokens.
+    pub fn reads_images(&self) -> bool {
+        self.region().is_some()
+    }
+
+    /// Pixels of a region on a side, if it reads images.
+    pub fn region(&self) -> Option<usize> {
+        match self {
+            Self::Cnn(settings) => Some(settings.stride()),
+            Self::Vit(settings) => Some(settings.patch),
+            _ => None,
         }
     }
 
     /// Width of the states that it leaves.
     pub fn states(&self) -> usize {
         match self.parts().1 {
-            Kind::Recurrent(_, settings) => settings.width * (1 + usize::from(settings.bidirectional)),
-            Kind::Transformer(settings) => settings.width,
+            EncoderKind::Recurrent(_, settings) => settings.width * (1 + usize::from(settings.bidirectional)),
+            EncoderKind::Transformer(settings) => settings.width,
+            EncoderKind::Cnn(settings) => settings.width(),
+            EncoderKind::Vit(settings) => settings.width,
         }
     }
 
-    /// Width of a token's vector.
+    /// Width of a token's vector; one that reads images has none.
     pub fn embedding(&self) -> usize {
         match self.parts().1 {
-            Kind::Recurrent(_, settings) => settings.embedding.unwrap_or(settings.width),
-            Kind::Transformer(settings) => settings.width,
+            EncoderKind::Recurrent(_, settings) => settings.embedding.unwrap_or(settings.width),
+            EncoderKind::Transformer(settings) => settings.width,
+            EncoderKind::Cnn(_) | EncoderKind::Vit(_) => 0,
         }
     }
 
@@ -251,7 +309,7 @@ impl EncoderConfig {
 
 impl DecoderConfig {
     /// Its name in the file, and its settings.
-    pub fn parts(&self) -> (&'static str, Kind<'_, RecurrentDecoderConfig>) {
+    pub fn parts(&self) -> (&'static str, Kind<'_>) {
         match self {
             Self::Rnn(settings) => ("rnn", Kind::Recurrent(Cell::Rnn, settings)),
             Self::Lstm(settings) => ("lstm", Kind::Recurrent(Cell::Lstm, settings)),

@@ -4,6 +4,7 @@ use crate::config::{AttentionConfig, QueryKind};
 use crate::memory::{Memory, row_ids};
 use burn::module::Module;
 use burn::tensor::Tensor;
+use burn::tensor::activation::sigmoid;
 use gatto_nn::attention::{Attention, Choosing, Looked, Source};
 use gatto_nn::recurrent::LayerLook;
 use gatto_nn::{Initial, Linear, Preparing, tanh};
@@ -14,6 +15,13 @@ pub(crate) struct Looking {
     look: Attention,
     /// h̃ = tanh(W_c [c; s] + b_c).
     meeting: Linear,
+    /// β = σ(w·s + b), the share of what was seen that is let through.
+    gate: Option<Linear>,
+    /// W_e, for the vector of the token before: h̃ = tanh(W_c [c; s] + b_c + W_e E y).
+    words: Option<Linear>,
+    /// Whether something is learnt from the weights themselves.
+    #[module(skip)]
+    weights_learn: bool,
     #[module(skip)]
     query: QueryKind,
     #[module(skip)]
@@ -75,11 +83,20 @@ impl LookingState {
 }
 
 impl Looking {
-    /// For a decoder of width `width` that looks at states of width `states`.
-    pub(crate) fn new(config: &AttentionConfig, width: usize, states: usize, initial: &mut Initial) -> Self {
+    /// For a decoder of width `width`, with token vectors of `embedding`, that looks at states of width `states`.
+    pub(crate) fn new(
+        config: &AttentionConfig,
+        width: usize,
+        embedding: usize,
+        states: usize,
+        initial: &mut Initial,
+    ) -> Self {
         Self {
             look: Attention::new(&config.settings(width, states), initial),
             meeting: Linear::new(states + width, width, initial),
+            gate: config.gate.then(|| Linear::new(width, 1, initial)),
+            words: config.deep_output.then(|| Linear::new(embedding, width, initial)),
+            weights_learn: config.doubly_stochastic.is_some(),
             query: config.query,
             feed: config.feed,
             coverage: config.coverage,
@@ -92,6 +109,7 @@ impl Looking {
     pub(crate) fn prepare(&mut self, how: Preparing<'_>) {
         self.look.prepare(how);
         self.meeting.prepare(how);
+        self.gate.iter_mut().chain(&mut self.words).for_each(|linear| linear.prepare(how));
     }
 
     /// Whether the state before a step asks, and not the one behind it.
@@ -115,38 +133,68 @@ impl Looking {
 
     /// Looks for every query [B, T, H] from this state on.
     pub(super) fn look(&self, query: Tensor<3>, state: &LookingState, choosing: Choosing) -> Looked {
-        self.look.look(query, &state.source, state.covered.as_ref(), state.step, choosing)
+        let looked =
+            self.look.look(query.clone(), &state.source, state.covered.as_ref(), state.step, choosing);
+        match &self.gate {
+            Some(gate) => Looked { context: looked.context * sigmoid(gate.forward(query)), ..looked },
+            None => looked,
+        }
     }
 
     /// What a recurrent layer needs to do all of its looks by itself, where it can.
     pub(super) fn of_layer(&self, state: &LookingState) -> Option<LayerLook> {
-        self.look.of_layer(&state.source).filter(|_| self.asks_before() && !self.feed)
+        let fits = self.asks_before() && !self.feed && self.gate.is_none() && !self.weights_learn;
+        self.look.of_layer(&state.source).filter(|_| fits)
     }
 
-    /// tanh(W_c [c; s] + b_c): `context` [B, T, states], `state` [B, T, H] → [B, T, H].
-    pub(super) fn meet(&self, context: Tensor<3>, state: Tensor<3>) -> Tensor<3> {
-        self.met(Tensor::cat(vec![context, state], 2))
+    /// What the tokens before, with vectors [B, T, C], bring into the output: [B, T, H].
+    pub(super) fn words(&self, vectors: &Tensor<3>) -> Option<Tensor<3>> {
+        self.words.as_ref().map(|words| words.forward(vectors.clone()))
+    }
+
+    /// tanh(W_c [c; s] + b_c), with what [`Looking::words`] brings: `context` [B, T, states], `state` [B, T, H] →
+    /// [B, T, H].
+    pub(super) fn meet(&self, context: Tensor<3>, state: Tensor<3>, words: Option<Tensor<3>>) -> Tensor<3> {
+        self.met(Tensor::cat(vec![context, state], 2), words)
     }
 
     /// [`Looking::meet`] of contexts and states that stand side by side: [B, T, states + H] → [B, T, H].
-    pub(super) fn met(&self, both: Tensor<3>) -> Tensor<3> {
+    pub(super) fn met(&self, both: Tensor<3>, words: Option<Tensor<3>>) -> Tensor<3> {
         let ([batch, time, _], width) = (both.dims(), self.meeting.bias.dims()[0]);
-        tanh(self.meeting.forward(both.flatten::<2>(0, 1))).reshape([batch, time, width])
+        let met = self.meeting.forward(both.flatten::<2>(0, 1));
+        let met = match words {
+            Some(words) => met + words.reshape([batch * time, width]),
+            None => met,
+        };
+        tanh(met).reshape([batch, time, width])
     }
 
     /// [`Looking::meet`] of every state [B, T, H] with every position alone: [B, T, S, H].
-    pub(super) fn meet_everywhere(&self, state: Tensor<3>, source: &Source) -> Tensor<4> {
+    pub(super) fn meet_everywhere(
+        &self,
+        state: Tensor<3>,
+        source: &Source,
+        words: Option<Tensor<3>>,
+    ) -> Tensor<4> {
         let ([batch, time, width], [_, positions, _]) = (state.dims(), source.states.dims());
         let contexts = source.states.clone().unsqueeze_dim::<4>(1).repeat_dim(1, time); // [B, T, S, states]
-        let states = state.unsqueeze_dim::<4>(2).repeat_dim(2, positions); // [B, T, S, H]
-        let met = self.meet(contexts.flatten(0, 1), states.flatten(0, 1)); // [B·T, S, H]
+        let at_each =
+            |part: Tensor<3>| part.unsqueeze_dim::<4>(2).repeat_dim(2, positions).flatten::<3>(0, 1); // [B·T, S, H]
+        let met = self.meet(contexts.flatten(0, 1), at_each(state), words.map(at_each)); // [B·T, S, H]
         met.reshape([batch, time, positions, width])
     }
 
-    /// [`Looking::meet`] of states [B·S, 1, H], one for each position, with that position: [B, 1, S, H].
-    pub(super) fn meet_each(&self, states: Tensor<3>, source: &Source) -> Tensor<4> {
+    /// [`Looking::meet`] of states [B·S, 1, H], one for each position, with that position: [B, 1, S, H]. `words` are
+    /// those of the one step [B, 1, H].
+    pub(super) fn meet_each(
+        &self,
+        states: Tensor<3>,
+        source: &Source,
+        words: Option<Tensor<3>>,
+    ) -> Tensor<4> {
         let ([_, _, width], [batch, positions, _]) = (states.dims(), source.states.dims());
-        let met = self.meet(source.states.clone(), states.reshape([batch, positions, width]));
+        let words = words.map(|words| words.repeat_dim(1, positions));
+        let met = self.meet(source.states.clone(), states.reshape([batch, positions, width]), words);
         met.unsqueeze_dim::<4>(1)
     }
 }

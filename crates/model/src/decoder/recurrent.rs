@@ -77,11 +77,12 @@ impl RecurrentDecoder {
         let [_, time] = tokens.ids.dims();
         let RecurrentState { layers, context, looking } = state;
         let mut input = dropout(self.embedding.forward(tokens.ids.clone()), self.dropout, noise); // [B, T, C]
+        let words = self.attention.as_ref().and_then(|attention| attention.words(&input)); // [B, T, H]
         if let Some(context) = &context {
             let repeated = context.clone().unsqueeze_dim::<3>(1).repeat_dim(1, time); // [B, T, width]
             input = Tensor::cat(vec![input, repeated], 2); // [B, T, C + width]
         }
-        let steps = Steps { input, mask: tokens.mask.clone() };
+        let steps = Steps { input, words, mask: tokens.mask.clone() };
         let (written, layers, looking) = match (&self.attention, looking) {
             (Some(attention), Some(before)) => {
                 let choosing = choosing.unwrap_or(attention.at_prediction);
@@ -121,12 +122,13 @@ impl RecurrentDecoder {
         choosing: Choosing,
         noise: &mut Noise,
     ) -> (Written, Vec<CellState>, LookingState) {
+        let words = steps.words.clone();
         let read = self.read(steps, layers, noise);
         let looked = attention.look(read.states.clone(), &before, choosing);
         let candidates = (choosing == Choosing::Everything)
-            .then(|| attention.meet_everywhere(read.states.clone(), &before.source));
+            .then(|| attention.meet_everywhere(read.states.clone(), &before.source, words.clone()));
         let time = read.states.dims()[1];
-        let features = attention.meet(looked.context, read.states); // [B, T, H]
+        let features = attention.meet(looked.context, read.states, words); // [B, T, H]
         let alignment = Some(Alignment { weights: looked.weights, choice: looked.choice });
         (Written::new(features, alignment, candidates), read.last, before.later(time))
     }
@@ -144,7 +146,7 @@ impl RecurrentDecoder {
         let time = input.dims()[1];
         let read = self.network.forward_looking(input, mask, layers, look)?;
         let alignment = Some(Alignment { weights: read.weights, choice: None });
-        let written = Written::new(attention.met(read.seen), alignment, None);
+        let written = Written::new(attention.met(read.seen, steps.words.clone()), alignment, None);
         Some((written, vec![read.last], before.clone().later(time)))
     }
 
@@ -162,6 +164,7 @@ impl RecurrentDecoder {
         let (mut features, mut alignments, mut candidates) = (Vec::new(), Vec::new(), Vec::new());
         for t in 0..time {
             let step = steps.at(t).beside(looking.fed.clone());
+            let words = step.words.clone();
             let asked_before = attention.asks_before().then(|| {
                 let query = top(&layers).unsqueeze_dim::<3>(1); // [B, 1, H]
                 attention.look(query, &looking, choosing)
@@ -170,15 +173,16 @@ impl RecurrentDecoder {
             if choosing == Choosing::Everything && context.is_some() {
                 let everywhere = step.everywhere(&looking);
                 let states = self.read(everywhere, repeated(&layers, &looking), noise).states; // [B·S, 1, H]
-                candidates.push(attention.meet_each(states, &looking.source)); // [B, 1, S, H]
+                candidates.push(attention.meet_each(states, &looking.source, words.clone())); // [B, 1, S, H]
             }
             let read = self.read(step.beside(context), layers, noise);
             let looked =
                 asked_before.unwrap_or_else(|| attention.look(read.states.clone(), &looking, choosing));
             if choosing == Choosing::Everything && !attention.asks_before() {
-                candidates.push(attention.meet_everywhere(read.states.clone(), &looking.source));
+                let states = read.states.clone();
+                candidates.push(attention.meet_everywhere(states, &looking.source, words.clone()));
             }
-            let met = attention.meet(looked.context.clone(), read.states); // [B, 1, H]
+            let met = attention.meet(looked.context.clone(), read.states, words); // [B, 1, H]
             looking = looking.behind(&looked, &met, attention);
             features.push(met);
             alignments.push(Alignment { weights: looked.weights, choice: looked.choice });
@@ -204,15 +208,20 @@ fn repeated(layers: &[CellState], looking: &LookingState) -> Vec<CellState> {
     layers.iter().map(|state| state.map(|part| looking.for_each_position(part))).collect()
 }
 
-/// What recurrent layers read: inputs [B, T, I] and their mask [B, T].
+/// What recurrent layers read: inputs [B, T, I] and their mask [B, T]; and what the tokens bring into the output.
 struct Steps {
     input: Tensor<3>,
+    words: Option<Tensor<3>>,
     mask: Tensor<2>,
 }
 
 impl Steps {
     fn at(&self, t: usize) -> Self {
-        Self { input: self.input.clone().narrow(1, t, 1), mask: self.mask.clone().narrow(1, t, 1) }
+        Self {
+            input: self.input.clone().narrow(1, t, 1),
+            words: self.words.clone().map(|words| words.narrow(1, t, 1)),
+            mask: self.mask.clone().narrow(1, t, 1),
+        }
     }
 
     /// One step with [B, width] beside its input.
@@ -229,7 +238,7 @@ impl Steps {
     fn everywhere(&self, looking: &LookingState) -> Self {
         let input = looking.for_each_position(self.input.clone().squeeze_dim::<2>(1));
         let states = looking.source.states.clone().flatten::<2>(0, 1); // [B·S, H]
-        Self { input: input.unsqueeze_dim::<3>(1), mask: looking.for_each_position(self.mask.clone()) }
-            .beside(Some(states))
+        let mask = looking.for_each_position(self.mask.clone());
+        Self { input: input.unsqueeze_dim::<3>(1), words: None, mask }.beside(Some(states))
     }
 }

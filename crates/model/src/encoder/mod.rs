@@ -1,17 +1,23 @@
 //! What reads the source. A new encoder is a file here and a line in the list.
 
+mod cnn;
 mod features;
 mod recurrent;
+mod regions;
 mod transformer;
+mod vit;
 
+pub(crate) use cnn::CnnEncoder;
 pub(crate) use features::Features;
 pub(crate) use recurrent::RecurrentEncoder;
 pub(crate) use transformer::{TransformerEncoder, mean};
+pub(crate) use vit::VitEncoder;
 
 use crate::decoder::Lent;
 use crate::memory::{Memory, Tokens};
 use burn::module::Module;
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
+use gatto_data::images::ImageBatch;
 use gatto_nn::{Embedding, Noise, Preparing};
 
 /// The list of encoders.
@@ -22,28 +28,51 @@ pub(crate) enum Encoder {
     Recurrent(RecurrentEncoder),
     /// Layers of self-attention.
     Transformer(TransformerEncoder),
+    /// Convolutions over an image.
+    Cnn(CnnEncoder),
+    /// Layers of self-attention over the patches of an image.
+    Vit(VitEncoder),
+}
+
+/// What an encoder is given to read.
+pub(crate) enum Input<'a> {
+    /// Tokens.
+    Tokens(Tokens),
+    /// Images.
+    Images(&'a ImageBatch),
 }
 
 impl Encoder {
-    /// The vectors of the tokens: [B, T, C]. What the encoder does not own, the decoder lends.
-    pub(crate) fn embed(&self, source: &Tokens, lent: Lent<'_>) -> Tensor<3> {
-        match self.embedding().or(lent.embedding) {
-            Some(embedding) => embedding.forward(source.ids.clone()),
-            None => unreachable!("one side has token vectors"),
+    /// The vectors of the tokens, or the pixels of the regions: [B, T, C]. What the encoder does not own, the decoder
+    /// lends.
+    pub(crate) fn embed(&self, source: &Input<'_>, lent: Lent<'_>, device: &Device) -> Tensor<3> {
+        match (self, source) {
+            (Self::Cnn(encoder), Input::Images(images)) => {
+                regions::regions_of(images, encoder.stride, device)
+            }
+            (Self::Vit(encoder), Input::Images(images)) => regions::regions_of(images, encoder.patch, device),
+            (_, Input::Tokens(tokens)) => match self.embedding().or(lent.embedding) {
+                Some(embedding) => embedding.forward(tokens.ids.clone()),
+                None => unreachable!("one side has token vectors"),
+            },
+            _ => unreachable!("{OTHER_KIND}"),
         }
     }
 
-    /// Reads vectors [B, T, C] of tokens.
+    /// Reads what [`Encoder::embed`] gave, or something in its place.
     pub(crate) fn read(
         &self,
-        source: &Tokens,
+        source: &Input<'_>,
         vectors: Tensor<3>,
         lent: Lent<'_>,
         noise: &mut Noise,
     ) -> Memory {
-        match self {
-            Self::Recurrent(encoder) => encoder.read(source, vectors, lent, noise),
-            Self::Transformer(encoder) => encoder.read(source, vectors, lent, noise),
+        match (self, source) {
+            (Self::Recurrent(encoder), Input::Tokens(source)) => encoder.read(source, vectors, lent, noise),
+            (Self::Transformer(encoder), Input::Tokens(source)) => encoder.read(source, vectors, lent, noise),
+            (Self::Cnn(encoder), Input::Images(images)) => encoder.read(images, vectors, noise),
+            (Self::Vit(encoder), Input::Images(images)) => encoder.read(images, vectors, noise),
+            _ => unreachable!("{OTHER_KIND}"),
         }
     }
 
@@ -54,6 +83,11 @@ impl Encoder {
                 encoder.network.iter_mut().for_each(|network| network.prepare(how));
             }
             Self::Transformer(encoder) => encoder.stack.iter_mut().for_each(|stack| stack.prepare(how)),
+            Self::Cnn(_) => {}
+            Self::Vit(encoder) => {
+                encoder.projection.prepare(how);
+                encoder.stack.prepare(how);
+            }
         }
     }
 
@@ -62,6 +96,9 @@ impl Encoder {
         match self {
             Self::Recurrent(encoder) => encoder.embedding.as_ref(),
             Self::Transformer(encoder) => encoder.embedding.as_ref(),
+            Self::Cnn(_) | Self::Vit(_) => None,
         }
     }
 }
+
+const OTHER_KIND: &str = "tokens are for encoders of tokens, and images for encoders of images";

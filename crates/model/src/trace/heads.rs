@@ -10,7 +10,6 @@ use crate::memory::Memory;
 use crate::model::Forward;
 use crate::saved::Saved;
 use burn::tensor::Tensor;
-use gatto_data::Padded;
 use gatto_data::tokens::{MASK, START, Tokenizer};
 use gatto_nn::Noise;
 
@@ -31,7 +30,7 @@ impl Plan {
     /// The attentions of such a model; none where nothing can be looked at.
     pub fn attentions(&self) -> Vec<AttentionKind> {
         let writes = matches!(self.decoder(), Some(DecoderConfig::Transformer(_)));
-        let reads = matches!(self.encoder(), Some(EncoderConfig::Transformer(_)));
+        let reads = matches!(self.encoder(), Some(EncoderConfig::Transformer(_) | EncoderConfig::Vit(_)));
         let crosses = writes && matches!(self.reader, Reader::Encoder(_));
         let pools = matches!(&self.writer, Writer::Head(_, head) if head.pooling == Some(Pooling::Attention));
         let all = [
@@ -100,10 +99,10 @@ pub(super) struct Heads {
 }
 
 impl Heads {
-    /// Collects what a pass over sources left, and over targets if there is a decoder.
+    /// Collects what a pass over sources left, padded to `width` tokens, and over targets if there is a decoder.
     pub(super) fn new(
         saved: &Saved,
-        source: &Padded,
+        width: usize,
         memory: Option<&Memory>,
         forward: Option<&Forward>,
     ) -> Self {
@@ -132,7 +131,7 @@ impl Heads {
             answers: answers.unwrap_or_default(),
             lengths: memory.map(|memory| memory.lengths.clone()).unwrap_or_default(),
             first: saved.model.first_token(),
-            prefix: single.then_some(source.width),
+            prefix: single.then_some(width),
         }
     }
 

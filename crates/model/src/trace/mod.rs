@@ -5,15 +5,19 @@
 //! costs nothing when no one asks, works behind every search, and for targets that nobody searched for.
 
 mod heads;
+mod images;
 
 pub use heads::{Attention, AttentionKind, Matrix};
+pub use images::ImageTrace;
 
 use crate::config::Reader;
 use crate::error::ModelError;
+use crate::memory::Memory;
+use crate::model::Forward;
 use crate::saved::{BATCH_TOKENS, LONGEST_SOURCE, Saved};
 use burn::tensor::Tensor;
 use gatto_data::tokens::{END, Tokenizer};
-use gatto_data::{Limits, Padded, evaluation_batches, in_input_order};
+use gatto_data::{Limits, Padded, Sources, evaluation_batches, in_input_order};
 use gatto_nn::Noise;
 use gatto_nn::loss::{Targets, cross_entropy};
 use heads::Heads;
@@ -99,9 +103,11 @@ impl Saved {
         let limits = Limits { batch_tokens: Some(scores), batch_examples: Some(batch) };
         let mut found = Vec::with_capacity(pairs.len());
         for batch in evaluation_batches(pairs, &limits)? {
-            let looked = Looked::at(self, &batch.source, &batch.target, heads);
+            let (looked, memory) = Looked::at(self, &batch.source, &batch.target);
+            let width = batch.source.tokens().map_or(0, |tokens| tokens.width);
+            let heads = heads.then(|| Heads::new(self, width, memory.as_ref(), looked.forward.as_ref()));
             for (row, index) in batch.indices.into_iter().enumerate() {
-                found.push((index, looked.trace(row, self, &pairs[index as usize])));
+                found.push((index, looked.trace(row, self, &pairs[index as usize], heads.as_ref())));
             }
         }
         Ok(in_input_order(found))
@@ -114,33 +120,40 @@ struct Looked {
     log_probabilities: Option<Vec<f32>>,
     /// [B, T, S].
     weights: Option<Vec<f32>>,
-    heads: Option<Heads>,
     time: usize,
     positions: usize,
+    forward: Option<Forward>,
 }
 
 impl Looked {
-    fn at(saved: &Saved, source: &Padded, target: &Padded, heads: bool) -> Self {
+    /// The pass, and what was read.
+    fn at(saved: &Saved, source: &Sources, target: &Padded) -> (Self, Option<Memory>) {
         let (model, noise) = (&saved.model, &mut Noise::none());
         let memory = model.encode(source, noise);
         let writes = saved.plan.decoder().is_some();
         let forward = writes.then(|| model.forward(&model.teacher_inputs(target), memory.as_ref(), noise));
-        let heads = heads.then(|| Heads::new(saved, source, memory.as_ref(), forward.as_ref()));
         let weights = forward.as_ref().and_then(|forward| forward.alignment.as_ref());
-        Self {
+        let looked = Self {
+            positions: weights.map_or(0, |alignment| alignment.weights.dims()[2]),
             weights: weights.map(|alignment| numbers(alignment.weights.clone())),
-            log_probabilities: forward.map(|forward| numbers(log_probabilities(forward.logits, target))),
-            heads,
+            log_probabilities: forward
+                .as_ref()
+                .map(|forward| numbers(log_probabilities(forward.logits.clone(), target))),
             time: target.width,
-            positions: source.width,
-        }
+            forward,
+        };
+        (looked, memory)
     }
 
-    fn trace(&self, row: usize, saved: &Saved, (source, target): &Forced) -> Trace {
-        let heads = self.heads.as_ref();
+    /// log p of the first `length` tokens of a row.
+    fn logs(&self, row: usize, length: usize) -> Option<&[f32]> {
+        self.log_probabilities.as_ref().map(|logs| &logs[row * self.time..][..length])
+    }
+
+    fn trace(&self, row: usize, saved: &Saved, (source, target): &Forced, heads: Option<&Heads>) -> Trace {
         let attentions = heads.map(|heads| heads.attentions(row, saved, source, target)).unwrap_or_default();
         let written = pieces(&saved.tokens.target, target);
-        let logs = self.log_probabilities.as_ref().map(|logs| &logs[row * self.time..][..written.len()]);
+        let logs = self.logs(row, written.len());
         Trace {
             source: pieces(&saved.tokens.source, source),
             target: if logs.is_some() { written } else { Vec::new() },

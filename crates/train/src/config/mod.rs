@@ -9,6 +9,7 @@ pub use settings::{
     Decay, Figure, InitConfig, OptimiserKind, SamplingConfig, SamplingDecay, ScheduleKind, TrainConfig,
 };
 
+use gatto_data::images::Preparation;
 use gatto_data::{DataConfig, DataError, TokensConfig};
 use gatto_model::config::{
     Complaint, ConfigError, FeaturesConfig, HeadConfig, Plan, Reader, read, read_text,
@@ -55,6 +56,9 @@ pub struct Config {
     /// Which parameters do double duty.
     #[serde(default)]
     pub sharing: SharingConfig,
+    /// How images become what the encoder reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<Preparation>,
     /// Parts that start from a saved model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub init: Vec<InitConfig>,
@@ -170,8 +174,10 @@ impl Config {
             head: self.head.clone(),
             features: self.features.clone(),
             sharing: self.sharing.clone(),
+            images: self.images,
         };
         let plan = model.plan(self.tokens.is_shared())?;
+        self.check_images(&plan)?;
         self.check_positions(&plan)?;
         Ok(plan)
     }

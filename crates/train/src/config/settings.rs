@@ -226,6 +226,11 @@ impl TrainConfig {
         }
     }
 
+    /// Images of a batch.
+    pub fn batch_images(&self) -> usize {
+        self.batch_examples.unwrap_or(64)
+    }
+
     /// How batches are made.
     pub fn stream(&self, seed: u64) -> StreamSettings {
         StreamSettings { seed, pool: self.pool, limits: self.limits(), max_length: self.max_length }

@@ -2,16 +2,17 @@
 
 use super::{Config, Figure};
 use gatto_data::DataSource;
-use gatto_data::builtin::Builtin;
+use gatto_data::builtin::shapes::{Asked, Shapes, ShapesError};
+use gatto_data::builtin::{Builtin, SHAPES};
 use gatto_model::Task;
-use gatto_model::config::Complaint;
+use gatto_model::config::{Complaint, Plan};
 use std::path::Path;
 
 impl Config {
     /// Refuses settings that belong to another task.
     pub(super) fn check_task(&self) -> Result<(), Complaint> {
         let refuse = |key: &str, message: &str| Err(Complaint::new(key, message));
-        if self.task != Task::Translate {
+        if !self.task.writes_of_sources() {
             if self.train.best_by == Figure::ExactMatch {
                 let message =
                     format!("is \"exact-match\", which `task = \"{}\"` has not; write \"loss\"", self.task);
@@ -22,10 +23,10 @@ impl Config {
                 return refuse("train.sampling", message);
             }
         }
-        if self.task == Task::LanguageModel
+        if matches!(self.task, Task::LanguageModel | Task::Caption)
             && let Some(key) = self.search.of_sources()
         {
-            let message = "is for translators, as a language model reads no source; remove it";
+            let message = "is for translators, whose sources are texts; remove it";
             return refuse(&format!("search.{key}"), message);
         }
         if self.train.masking.is_some() && self.task != Task::MaskedLanguageModel {
@@ -33,7 +34,7 @@ impl Config {
                 "is for `task = \"masked-language-model\"`, which finds hidden tokens again; remove it";
             return refuse("train.masking", message);
         }
-        if !self.task.writes() {
+        if !self.task.writes() || self.task == Task::Caption {
             for (key, given) in
                 [("tokens.source", &self.tokens.source), ("tokens.target", &self.tokens.target)]
             {
@@ -57,10 +58,66 @@ impl Config {
                               labels in two columns, or { source = \"…\", target = \"…\" }";
                 self.refuse_text(remedy)?;
                 self.refuse_side("is for language models, and this task reads texts and labels; remove it")?;
-                self.check_builtin()
+                if self.data.builtin.as_deref() == Some(SHAPES) { Ok(()) } else { self.check_builtin() }
             }
+            Task::Caption => self.refuse_side("is for language models; remove it"),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses images where texts are to be read, texts where images are, and scenes that cannot be drawn.
+    pub(super) fn check_images(&self, plan: &Plan) -> Result<(), Complaint> {
+        let refuse = |key: &str, message: String| Err(Complaint::new(key, message));
+        let Ok(source) = self.data.resolve(Path::new("")) else { return Ok(()) };
+        let key = if self.data.builtin.is_some() { "data.builtin" } else { "data.train" };
+        let Some(images) = &plan.images else {
+            return match source.has_images() {
+                true => refuse(
+                    key,
+                    "has images, and the encoder reads tokens; write [encoder.cnn] or [encoder.vit]".into(),
+                ),
+                false => Ok(()),
+            };
+        };
+        if !source.has_images() {
+            return refuse(
+                key,
+                "has texts, and the encoder reads images; write `builtin = \"shapes\"`, { images = \"…\", tsv = \"…\" } \
+                 or { idx = [\"…\", \"…\"] }"
+                    .into(),
+            );
+        }
+        if self.train.batch_tokens.is_some() {
+            return refuse(
+                "train.batch_tokens",
+                "counts tokens, and images have none; write `batch_examples = 64`".into(),
+            );
+        }
+        if let DataSource::Shapes { asked, captions, .. } = source {
+            if images.height != images.width {
+                return refuse(
+                    "images.height",
+                    "differs from `width`, and scenes are square; write the same".into(),
+                );
+            }
+            if (self.task == Task::Caption) && asked.is_some() {
+                return refuse(
+                    "data.asked",
+                    "is for `task = \"classify\"`, whose answer is a label; remove it".into(),
+                );
+            }
+            if images.augmentation.flip > 0.0 && self.task == Task::Caption {
+                return refuse(
+                    "images.augmentation.flip",
+                    "makes *left* of what is right, and captions say which; remove it".into(),
+                );
+            }
+            Shapes::new(images.height, Asked::Captions(captions)).map_err(|error| match error {
+                ShapesError::Captions { .. } => Complaint::new("data.captions", error.to_string()),
+                _ => Complaint::new("images.height", error.to_string()),
+            })?;
+        }
+        Ok(())
     }
 
     fn refuse_text(&self, remedy: &str) -> Result<(), Complaint> {

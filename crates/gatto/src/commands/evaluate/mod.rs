@@ -97,7 +97,7 @@ fn check(arguments: &Evaluate, task: Task) -> Result<()> {
 /// What a model makes of examples.
 fn measure(arguments: &Evaluate, saved: &Saved, examples: &[Example]) -> Result<Outcome> {
     match saved.task {
-        Task::Translate => translate::measure(arguments, saved, examples),
+        Task::Translate | Task::Caption => translate::measure(arguments, saved, examples),
         Task::Classify | Task::Label => labels::measure(arguments, saved, examples),
         Task::LanguageModel | Task::MaskedLanguageModel | Task::BidirectionalLanguageModel => {
             texts::measure(arguments, saved, examples)

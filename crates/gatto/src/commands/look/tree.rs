@@ -45,7 +45,7 @@ fn tree_of(saved: &Saved, source: &str, arguments: &Look) -> Result<Tree> {
     let (count, beside) = (arguments.n_best as usize, usize::from(arguments.beside));
     let constraints = arguments.wish.constraints(saved)?;
     let searched = Writers::alone(saved)?
-        .searched(Request { source, constraints: &constraints }, count, beside)
+        .searched(Request::new(source, &constraints), count, beside)
         .map_err(|error| too_long(error, |_| quoted(source)))?;
     let written = searched.best.first().map_or("", |best| best.text.as_str());
     let title = format!("{source} → {written}");

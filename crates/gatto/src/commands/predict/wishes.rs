@@ -52,7 +52,7 @@ impl Wishes {
     /// The sources, each with its constraints out of `own`, or with those of all.
     pub(super) fn requests<'a>(&'a self, sources: &'a [String], own: &'a [Constraints]) -> Vec<Request<'a>> {
         let constraints = |index: usize| own.get(index).unwrap_or(&self.of_all);
-        let request = |(index, source)| Request { source, constraints: constraints(index) };
+        let request = |(index, source): (usize, &'a str)| Request::new(source, constraints(index));
         sources.iter().map(String::as_str).enumerate().map(request).collect()
     }
 }

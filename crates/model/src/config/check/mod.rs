@@ -3,9 +3,11 @@
 mod sizes;
 
 use super::{
-    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig, Kind, ModelConfig,
-    Pooling, SharingConfig, SingleConfig, Task,
+    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, FocusKind,
+    HeadConfig, Kind, ModelConfig, Pooling, SharingConfig, SingleConfig, Task,
 };
+use gatto_data::DataError;
+use gatto_data::images::{Grid, Preparation};
 use gatto_nn::recurrent::Cell;
 use sizes::{check_recurrent_decoder, check_recurrent_encoder};
 
@@ -58,6 +60,8 @@ pub struct Plan {
     pub sharing: SharingConfig,
     /// A language model whose states stand beside the token vectors.
     pub features: Option<FeaturesConfig>,
+    /// How images become what the encoder reads, if it reads images.
+    pub images: Option<Preparation>,
 }
 
 /// What reads the source.
@@ -95,6 +99,17 @@ impl Plan {
             Reader::Encoder(encoder) => Some(encoder),
             _ => None,
         }
+    }
+
+    /// The regions of an image that the encoder leaves a state for, if it reads images.
+    pub fn grid(&self) -> Option<Grid> {
+        let (images, region) = (self.images.as_ref()?, self.encoder()?.region()?);
+        Grid::of_patches(images.height, images.width, region)
+    }
+
+    /// Whether it reads or writes text; else images get labels.
+    pub fn has_texts(&self) -> bool {
+        self.images.is_none() || self.decoder().is_some()
     }
 
     /// Whether the encoder's directions are language models of their own.
@@ -142,7 +157,15 @@ impl Plan {
 /// Refuses a token before the sequence where its state is made before the sequence is read.
 fn check_class_token(encoder: &EncoderConfig) -> Result<(), Complaint> {
     match encoder.parts() {
-        (name, Kind::Recurrent(_, settings)) if !settings.bidirectional && !settings.reversed => {
+        (_, EncoderKind::Cnn(_)) => Err(Complaint::new(
+            "head.pooling",
+            "is \"class-token\", and [encoder.cnn] has no token; write \"mean\", \"max\" or \"attention\"",
+        )),
+        (_, EncoderKind::Vit(settings)) if !settings.class_token => Err(Complaint::new(
+            "head.pooling",
+            "is \"class-token\", but `class_token = false`; write `class_token = true`, or `pooling = \"mean\"`",
+        )),
+        (name, EncoderKind::Recurrent(_, settings)) if !settings.bidirectional && !settings.reversed => {
             let message = format!(
                 "is \"class-token\", the state of a token before the sequence, and [encoder.{name}] has read nothing \
                  else by then; write `bidirectional = true` there, or `pooling = \"last\"`"
@@ -168,8 +191,9 @@ impl ModelConfig {
             (Reader::Encoder(encoder), Writer::Head(self.task, head))
         };
         self.check_features()?;
+        let images = self.check_images(&reader)?;
         let Self { attention, sharing, features, .. } = self.clone();
-        Ok(Plan { reader, writer, attention, sharing, features })
+        Ok(Plan { reader, writer, attention, sharing, features, images })
     }
 
     fn plan_decoder(&self, one_vocabulary: bool) -> Result<(Reader, DecoderConfig), Complaint> {
@@ -177,6 +201,10 @@ impl ModelConfig {
             (Some(_), true) => Err(Complaint::new(
                 "single",
                 "reads a source, which a language model has not; write [decoder.lstm] instead",
+            )),
+            (Some(_), false) if self.task == Task::Caption => Err(Complaint::new(
+                "single",
+                "reads tokens, and a caption is of an image; write [encoder.cnn] and [decoder.lstm]",
             )),
             (Some(single), false) => {
                 self.check_single(single, one_vocabulary)?;
@@ -213,8 +241,18 @@ impl ModelConfig {
                 "needs tokens to tell, and this task tells labels; remove it",
             ));
         }
-        let head = self.head.clone().unwrap_or_default();
+        let mut head = self.head.clone().unwrap_or_default();
         head.check()?;
+        if let EncoderConfig::Vit(settings) = encoder
+            && settings.class_token
+        {
+            head.pooling = head.pooling.or(Some(Pooling::ClassToken));
+        }
+        if head.pooling == Some(Pooling::Last) && encoder.reads_images() {
+            let message =
+                "is \"last\", and no region of an image is; write \"mean\", \"max\" or \"attention\"";
+            return Err(Complaint::new("head.pooling", message));
+        }
         if head.pooling.is_some() && self.task != Task::Classify {
             let message = "is for `task = \"classify\"`, which has one answer for a sequence; remove it";
             return Err(Complaint::new("head.pooling", message));
@@ -241,12 +279,12 @@ impl ModelConfig {
     fn check_bidirectional(&self, encoder: &EncoderConfig) -> Result<(), Complaint> {
         let (name, kind) = encoder.parts();
         match kind {
-            Kind::Recurrent(_, settings) if settings.bidirectional => {}
-            Kind::Recurrent(..) => {
+            EncoderKind::Recurrent(_, settings) if settings.bidirectional => {}
+            EncoderKind::Recurrent(..) => {
                 let message = "is false, and a language model of both directions needs both; write `bidirectional = true`";
                 return Err(Complaint::new(format!("encoder.{name}.bidirectional"), message));
             }
-            Kind::Transformer(_) => {
+            _ => {
                 let message = "sees every token from both sides, so there is nothing to tell; write [encoder.lstm], or \
                                `task = \"masked-language-model\"`";
                 return Err(Complaint::new("encoder.transformer", message));
@@ -274,10 +312,12 @@ impl ModelConfig {
             ));
         }
         match &self.encoder {
-            Some(EncoderConfig::Transformer(_)) | None => Err(Complaint::new(
-                "features",
-                "stand beside what a recurrent encoder reads, and there is none; write [encoder.lstm]",
-            )),
+            Some(EncoderConfig::Transformer(_) | EncoderConfig::Cnn(_) | EncoderConfig::Vit(_)) | None => {
+                Err(Complaint::new(
+                    "features",
+                    "stand beside what a recurrent encoder reads, and there is none; write [encoder.lstm]",
+                ))
+            }
             Some(_) if self.sharing.encoder_decoder => Err(Complaint::new(
                 "sharing.encoder_decoder",
                 "cannot be where features widen what the encoder reads; remove one of them",
@@ -286,8 +326,56 @@ impl ModelConfig {
         }
     }
 
+    /// Refuses images where nothing reads them, tokens where images are to be read, and images that do not fit.
+    fn check_images(&self, reader: &Reader) -> Result<Option<Preparation>, Complaint> {
+        let encoder = match reader {
+            Reader::Encoder(encoder) => Some(encoder),
+            _ => None,
+        };
+        let Some(encoder) = encoder.filter(|encoder| encoder.reads_images()) else {
+            let wrong = |key: &str, message: &str| Err(Complaint::new(key, message));
+            return match (self.images, self.task == Task::Caption) {
+                (_, true) => wrong(
+                    "encoder",
+                    "reads tokens, and a caption is of an image; write [encoder.cnn] or [encoder.vit]",
+                ),
+                (Some(_), _) => wrong(
+                    "images",
+                    "is for encoders of images; remove it, or write [encoder.cnn] or [encoder.vit]",
+                ),
+                (None, _) => Ok(None),
+            };
+        };
+        let images = self.images.unwrap_or_default();
+        let name = encoder.parts().0;
+        if !matches!(self.task, Task::Caption | Task::Classify) {
+            let message =
+                format!("reads images, which `task = \"{}\"` has not; write `task = \"caption\"`", self.task);
+            return Err(Complaint::new(format!("encoder.{name}"), message));
+        }
+        self.refuse_sharing_of_sides("needs a source of tokens, and this one is an image; remove it")?;
+        if let Some(attention) = &self.attention {
+            if attention.score.has_positions() {
+                let message = "is \"location\", which looks at places of a text; write \"additive\"";
+                return Err(Complaint::new("attention.score", message));
+            }
+            if attention.focus == FocusKind::Local {
+                let message = "is \"local\", a window of a text; write \"soft\" or \"hard\"";
+                return Err(Complaint::new("attention.focus", message));
+            }
+        }
+        images.validate().map_err(|error| match error {
+            DataError::Config { key, problem } => Complaint::new(format!("images.{key}"), problem),
+            other => Complaint::new("images", other.to_string()),
+        })?;
+        Ok(Some(images))
+    }
+
     fn the_encoder(&self) -> Result<&EncoderConfig, Complaint> {
         self.encoder.as_ref().ok_or_else(|| {
+            if self.task == Task::Caption {
+                return Complaint::new("encoder", "is missing; write [encoder.cnn] or [encoder.vit]");
+            }
             let single = if self.task == Task::Translate { ", or [single.lstm] for one network" } else { "" };
             Complaint::new(
                 "encoder",
@@ -364,11 +452,13 @@ impl ModelConfig {
         let (name, kind) = encoder.parts();
         let at = format!("encoder.{name}");
         match kind {
-            Kind::Recurrent(cell, settings) => {
+            EncoderKind::Recurrent(cell, settings) => {
                 let beside = self.features.as_ref().map_or(0, FeaturesConfig::width);
                 check_recurrent_encoder(&at, cell, settings, encoder.embedding() + beside)
             }
-            Kind::Transformer(settings) => settings.check(&at),
+            EncoderKind::Transformer(settings) => settings.check(&at),
+            EncoderKind::Cnn(settings) => settings.check(&self.images.unwrap_or_default()),
+            EncoderKind::Vit(settings) => settings.check(&self.images.unwrap_or_default()),
         }
     }
 
@@ -483,7 +573,7 @@ impl ModelConfig {
     fn check_shared_layers(&self, encoder: &EncoderConfig, decoder: &DecoderConfig) -> Result<(), Complaint> {
         let ((from, reads), (at, writes)) = (encoder.parts(), decoder.parts());
         let (from, at) = (format!("encoder.{from}"), format!("decoder.{at}"));
-        let (Kind::Recurrent(cell, reading), Kind::Recurrent(other, writing)) = (reads, writes) else {
+        let (EncoderKind::Recurrent(cell, reading), Kind::Recurrent(other, writing)) = (reads, writes) else {
             return Err(Complaint::new(
                 "sharing.encoder_decoder",
                 "is for recurrent layers; layers of self-attention differ on the two sides: remove it",
