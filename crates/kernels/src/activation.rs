@@ -121,7 +121,7 @@ fn slopes(activation: Activation, x: &[f32], gradients: &mut [f32]) {
 
 /// This way round NaN stays NaN.
 #[inline(always)]
-fn relu(x: f32) -> f32 {
+pub(crate) fn relu(x: f32) -> f32 {
     if x < 0.0 { 0.0 } else { x }
 }
 

@@ -14,6 +14,7 @@
 //! - [`rotary`]: positions as rotations of queries and keys
 //! - [`norm`]: layer normalisation
 //! - [`convolution`]: a window that moves over images
+//! - [`group_norm`]: normalisation of an image's channels in groups
 //! - [`activation`]: ReLU and GELU
 //! - [`additive`]: the additive score of attention
 //! - [`batched`]: one small product per sentence
@@ -35,6 +36,7 @@ pub mod crew;
 pub mod cross_entropy;
 pub mod dropout;
 mod ending;
+pub mod group_norm;
 mod instructions;
 pub mod linear;
 pub mod maths;

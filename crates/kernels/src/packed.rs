@@ -123,6 +123,12 @@ impl Panels {
         self.width
     }
 
+    /// The panel that begins with column `from`, `[K, width]`.
+    #[inline(always)]
+    pub(crate) fn panel(&self, from: usize) -> &[f32] {
+        &self.data[self.start + from * self.depth..][..self.depth * self.width]
+    }
+
     pub(crate) fn multiply(&self, to: ViewMut<'_>, a: View<'_>, add: bool) {
         self.multiply_columns(0..self.columns, to, a, Ending { add, ..Ending::default() });
     }
@@ -159,11 +165,11 @@ impl WithSimd for Product<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let Panels { data, start, depth, width, .. } = self.panels;
-        for from in (0..self.to.columns).step_by(*width) {
-            let panel = &data[start + (self.columns.start + from) * depth..][..depth * width];
+        let width = self.panels.width;
+        for from in (0..self.to.columns).step_by(width) {
+            let panel = self.panels.panel(self.columns.start + from);
             let (panel, _) = S::as_simd_f32s(panel).0.as_chunks::<ACROSS>();
-            let count = (*width).min(self.to.columns - from);
+            let count = width.min(self.to.columns - from);
             let rows = self.to.rows;
             in_tiles(simd, rows, &mut PanelTiles { product: &mut self, panel, from, count });
         }

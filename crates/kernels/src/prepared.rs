@@ -21,7 +21,7 @@ pub enum Prepared {
 
 /// A matrix in panels.
 #[derive(Clone, Debug)]
-pub struct Packed(Panels);
+pub struct Packed(pub(crate) Panels);
 
 impl Prepared {
     /// The weights `[I, O]`, or `[O, I]` if `transposed`, as they are.

@@ -4,7 +4,7 @@
 //! the shortcut s is x itself or, where the shapes differ, the norm of a 1 × 1 convolution of it.
 
 use super::{Convolution, GroupNorm, Window};
-use crate::Initial;
+use crate::{Initial, Preparing};
 use burn::module::Module;
 use burn::tensor::Tensor;
 
@@ -46,6 +46,15 @@ impl ResidualBlock {
                 convolution: convolve(input, Window::square(1, stride), initial),
                 norm: GroupNorm::new(output, groups, initial),
             }),
+        }
+    }
+
+    /// Makes the weights ready for prediction.
+    pub fn prepare(&mut self, how: Preparing<'_>) {
+        self.first.prepare(how);
+        self.second.prepare(how);
+        if let Some(shortcut) = &mut self.shortcut {
+            shortcut.convolution.prepare(how);
         }
     }
 
@@ -116,6 +125,12 @@ impl ResidualNetwork {
             }
         }
         Self { stem, stem_norm, blocks: all }
+    }
+
+    /// Makes the weights ready for prediction.
+    pub fn prepare(&mut self, how: Preparing<'_>) {
+        self.stem.prepare(how);
+        self.blocks.iter_mut().for_each(|block| block.prepare(how));
     }
 
     /// Images [B, H, W, C] to maps [B, H′, W′, O], with H′ and W′ as [`ResidualConfig::map`] tells.

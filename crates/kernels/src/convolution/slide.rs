@@ -1,0 +1,187 @@
+//! Windows times weights: a tile of some places and some registers of channels stays in registers over the whole sum.
+
+use super::field::Field;
+use crate::instructions::arch;
+use crate::packed::{ACROSS, Panels, Tiles, store};
+use crate::product::ViewMut;
+use pulp::{Simd, WithSimd};
+use std::mem::MaybeUninit;
+
+/// A grid of windows over a field, and the weights that all of them are multiplied by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slide<'a> {
+    pub(super) field: Field<'a>,
+    /// Where the first window begins.
+    pub(super) first: usize,
+    /// Values from a window to the one below it.
+    pub(super) down: usize,
+    /// Values from a window to the one on its right.
+    pub(super) right: usize,
+    /// Rows of a window.
+    pub(super) segments: usize,
+    /// Values of a row of a window.
+    pub(super) segment: usize,
+    /// Rows of windows.
+    pub(super) rows: usize,
+    /// Columns of windows.
+    pub(super) columns: usize,
+    /// `[segments · segment, O]`.
+    pub(super) panels: &'a Panels,
+    /// `[O]`.
+    pub(super) bias: Option<&'a [f32]>,
+}
+
+/// Where the sums of the windows are written, `O` values for each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    /// Those of the first window.
+    pub(super) first: usize,
+    /// Values from one row of windows to the next.
+    pub(super) down: usize,
+    /// Values from one window to the next.
+    pub(super) right: usize,
+}
+
+impl Slide<'_> {
+    /// Writes the sums of all windows, on the calling thread.
+    pub(super) fn write(self, to: &mut [MaybeUninit<f32>], grid: Grid) {
+        let Self { field, rows, columns, segments, segment, panels, .. } = self;
+        if rows == 0 || columns == 0 {
+            return;
+        }
+        let (depth, output) = panels.shape();
+        assert_eq!(depth, segments * segment, "convolution: the panels are not those of the window");
+        let last = self.first + (rows - 1) * self.down + (columns - 1) * self.right;
+        let reach = last + segments.saturating_sub(1) * field.row + segment;
+        assert!(depth == 0 || reach <= field.values.len(), "convolution: a window leaves the field");
+        let last = grid.first + (rows - 1) * grid.down + (columns - 1) * grid.right;
+        assert!(
+            grid.right >= output && last + output <= to.len(),
+            "convolution: there is no room for a place"
+        );
+        assert!(self.bias.is_none_or(|bias| bias.len() == output), "convolution: the bias is not [O]");
+        arch().dispatch(Writing { slide: self, to, grid });
+    }
+}
+
+struct Writing<'a, 'b> {
+    slide: Slide<'a>,
+    to: &'b mut [MaybeUninit<f32>],
+    grid: Grid,
+}
+
+impl WithSimd for Writing<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { slide, to, grid } = self;
+        let ((_, output), width) = (slide.panels.shape(), slide.panels.width());
+        let to = to.as_mut_ptr().cast::<f32>();
+        for from in (0..output).step_by(width) {
+            let count = width.min(output - from);
+            let (panel, _) = S::as_simd_f32s(slide.panels.panel(from)).0.as_chunks::<ACROSS>();
+            for row in 0..slide.rows {
+                let start = to.wrapping_add(grid.first + row * grid.down);
+                // SAFETY: `Slide::write` has checked that the last place lies inside what it has borrowed, and that
+                // places do not overlap; all that is read of them has been written.
+                #[allow(
+                    unsafe_code,
+                    reason = "zeroing what is overwritten at once would cost a pass over memory"
+                )]
+                let to = unsafe { ViewMut::raw(start, slide.columns, output, grid.right) };
+                let row = slide.first + row * slide.down;
+                let columns = slide.columns;
+                let mut places = Places { slide: &slide, panel, row, from, count, to };
+                match count.div_ceil(S::F32_LANES) {
+                    1 => spread(simd, columns, most::<S>(1), &mut Across::<1, S>(&mut places)),
+                    2 => spread(simd, columns, most::<S>(2), &mut Across::<2, S>(&mut places)),
+                    _ => spread(simd, columns, most::<S>(3), &mut Across::<3, S>(&mut places)),
+                }
+            }
+        }
+    }
+}
+
+/// A row of windows times one panel.
+struct Places<'a, 'b, S: Simd> {
+    slide: &'a Slide<'a>,
+    panel: &'a [[S::f32s; ACROSS]],
+    /// Where the first window of the row begins.
+    row: usize,
+    /// The first channel of the panel, and how many of its channels there are.
+    from: usize,
+    count: usize,
+    to: ViewMut<'b>,
+}
+
+/// The same with the registers that hold its channels.
+struct Across<'p, 'a, 'b, const A: usize, S: Simd>(&'p mut Places<'a, 'b, S>);
+
+impl<S: Simd, const A: usize> Tiles<S> for Across<'_, '_, '_, A, S> {
+    #[inline(always)]
+    fn tile<const R: usize>(&mut self, simd: S, row: usize) {
+        let Places { slide, panel, row: start, from, count, to } = &mut *self.0;
+        let start = *start + row * slide.right;
+        let mut sums = [[simd.splat_f32s(0.0); A]; R];
+        for (u, panel) in panel.chunks_exact(slide.segment.max(1)).enumerate() {
+            let field = &slide.field.values[start + u * slide.field.row..];
+            debug_assert!((R - 1) * slide.right + slide.segment <= field.len());
+            let windows: [*const f32; R] =
+                std::array::from_fn(|r| field.as_ptr().wrapping_add(r * slide.right));
+            for (k, weights) in panel.iter().enumerate() {
+                for r in 0..R {
+                    // SAFETY: `Slide::write` has checked that the last window lies inside the field, and there are as
+                    // many weights in a piece as a row of a window has values.
+                    #[allow(unsafe_code, reason = "checks of twelve slices would double the inner loop")]
+                    let value = simd.splat_f32s(unsafe { *windows[r].add(k) });
+                    for a in 0..A {
+                        sums[r][a] = simd.mul_add_e_f32s(value, weights[a], sums[r][a]);
+                    }
+                }
+            }
+        }
+        if let Some(bias) = slide.bias {
+            let (whole, rest) = S::as_simd_f32s(&bias[*from..*from + *count]);
+            for sums in &mut sums {
+                for (sum, bias) in sums.iter_mut().zip(whole) {
+                    *sum = simd.add_f32s(*sum, *bias);
+                }
+                if !rest.is_empty() {
+                    sums[A - 1] = simd.add_f32s(sums[A - 1], simd.partial_load_f32s(rest));
+                }
+            }
+        }
+        store(simd, to, (row, *from, *count), &sums, false);
+    }
+}
+
+/// How many rows of a tile there are registers for, beside `across` of the right factor.
+#[inline(always)]
+pub(super) const fn most<S: Simd>(across: usize) -> usize {
+    let sums = if S::REGISTER_COUNT >= 32 { 24 } else { 12 };
+    if sums / across < 12 { sums / across } else { 12 }
+}
+
+/// Tiles of about the same size over `count` rows, of at most `most` each.
+#[inline(always)]
+pub(super) fn spread<S: Simd>(simd: S, count: usize, most: usize, tiles: &mut impl Tiles<S>) {
+    let size = count.div_ceil(count.div_ceil(most).max(1)).max(1);
+    for row in (0..count).step_by(size) {
+        match size.min(count - row) {
+            1 => tiles.tile::<1>(simd, row),
+            2 => tiles.tile::<2>(simd, row),
+            3 => tiles.tile::<3>(simd, row),
+            4 => tiles.tile::<4>(simd, row),
+            5 if most >= 5 => tiles.tile::<5>(simd, row),
+            6 if most >= 6 => tiles.tile::<6>(simd, row),
+            7 if most >= 7 => tiles.tile::<7>(simd, row),
+            8 if most >= 8 => tiles.tile::<8>(simd, row),
+            9 if most >= 9 => tiles.tile::<9>(simd, row),
+            10 if most >= 10 => tiles.tile::<10>(simd, row),
+            11 if most >= 11 => tiles.tile::<11>(simd, row),
+            12 if most >= 12 => tiles.tile::<12>(simd, row),
+            size => unreachable!("a tile of {size} rows, of {most} at most"),
+        }
+    }
+}
