@@ -174,6 +174,17 @@ impl<'a> Writers<'a> {
         targets: &[T],
         batch: usize,
     ) -> Result<Vec<Hypothesis>, ModelError> {
+        let sources: Vec<Asked<'_>> = sources.iter().map(|source| source.as_ref().into()).collect();
+        self.score_each(&sources, targets, batch)
+    }
+
+    /// [`Writers::score`] of texts or images.
+    pub fn score_each<T: AsRef<str>>(
+        &self,
+        sources: &[Asked<'_>],
+        targets: &[T],
+        batch: usize,
+    ) -> Result<Vec<Hypothesis>, ModelError> {
         let targets: Vec<Vec<u32>> =
             targets.iter().map(|target| self.tokenizer().encode(target.as_ref())).collect();
         let room =
@@ -181,7 +192,7 @@ impl<'a> Writers<'a> {
         if let Some((index, target)) = targets.iter().enumerate().find(|(_, target)| target.len() >= room) {
             return Err(ModelError::BeyondPositions { index, count: target.len() + 1, limit: room });
         }
-        let encode = |(index, source): (usize, &S)| self.encode(index, source.as_ref().into());
+        let encode = |(index, source): (usize, &Asked<'_>)| self.encode(index, *source);
         let sources = sources.iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()?;
         self.on_batches(sources, batch, |model, rows| {
             let wanted = |&row: &usize| targets.get(row).cloned().unwrap_or_default();

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::geometry::PixelBox;
 use super::image::Image;
 use crate::DataError;
+use crate::builtin::shapes::Verdict;
 
 /// An image and what is said of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +55,12 @@ pub trait ImageSet: Send + Sync {
     /// The texts of example `index` without its image: to learn a vocabulary or labels from.
     fn texts(&self, index: u64) -> Result<Vec<String>, DataError>;
 
+    /// Whether a text is true of example `index`; `None` if nobody knows.
+    fn verdict(&self, index: u64, text: &str) -> Result<Option<Verdict>, DataError> {
+        let _ = (index, text);
+        Ok(None)
+    }
+
     /// Whether there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -85,5 +92,9 @@ impl<S: ImageSet + ?Sized> ImageSet for std::sync::Arc<S> {
 
     fn texts(&self, index: u64) -> Result<Vec<String>, DataError> {
         (**self).texts(index)
+    }
+
+    fn verdict(&self, index: u64, text: &str) -> Result<Option<Verdict>, DataError> {
+        (**self).verdict(index, text)
     }
 }

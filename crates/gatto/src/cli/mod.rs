@@ -35,7 +35,8 @@ pub(crate) enum Command {
     Train(Train),
     /// Read sources, one per line, and write what the model makes of each
     ///
-    /// A translator writes the translation of each line; a classifier its label; a labeller the labels of its
+    /// A translator writes the translation of each line; a captioner, for each image, what is to be seen in it; a
+    /// classifier the label of each line or image; a labeller the labels of its
     /// words, which white space separates. A masked language model fills every gap, written [MASK], with one
     /// token, the most probable; a language model goes on where the line ends.
     Predict(Box<Predict>),
@@ -46,7 +47,8 @@ pub(crate) enum Command {
     /// Predict held-out examples and measure how many are right
     ///
     /// A translator is measured by exact match, and by BLEU, chrF and TER if it writes words or parts of words,
-    /// by error rates if it writes characters or symbols; a classifier and a labeller by accuracy, precision,
+    /// by error rates if it writes characters or symbols; captions by the share that is true of its scene, where that
+    /// is known, and by exact match and BLEU against all captions of an image; a classifier and a labeller by accuracy, precision,
     /// recall and F1; a language model by perplexity per token, character and byte; of a masked language model
     /// the same tokens are hidden every time. Square brackets hold 95 % intervals. Groups of examples whose
     /// interval lies wholly on the wrong side of the figure of all are marked `worse`.
@@ -165,6 +167,9 @@ pub(crate) struct Train {
 pub(crate) struct Predict {
     /// Run directory of a trained model
     pub(crate) model: PathBuf,
+    /// Images to read, for a model of images [default: those that the lines of the input name]
+    #[arg(conflicts_with = "input")]
+    pub(crate) files: Vec<PathBuf>,
     /// Read sources from FILE (may be gzipped) in place of standard input
     #[arg(short, long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
@@ -237,7 +242,7 @@ pub(crate) struct Predict {
 pub(crate) struct Score {
     /// Run directory of a trained translator
     pub(crate) model: PathBuf,
-    /// Sources, one per line (may be gzipped)
+    /// Sources, one per line (may be gzipped); for a model of images the names of files
     #[arg(long, value_name = "FILE")]
     pub(crate) source: PathBuf,
     /// Targets, one line for each source
@@ -299,6 +304,9 @@ pub(crate) struct Held {
     /// Examples in one file, .tsv or .jsonl, with the columns or keys of the model's data
     #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "text"])]
     pub(crate) data: Option<PathBuf>,
+    /// The folder of the images that --data names [default: the folder of that file]
+    #[arg(long, value_name = "DIR", requires = "data")]
+    pub(crate) images: Option<PathBuf>,
     /// The part of the model's data to measure on
     #[arg(long, value_enum, default_value_t = HeldPart::Test, conflicts_with_all = ["source", "text", "data"])]
     pub(crate) part: HeldPart,
@@ -314,6 +322,8 @@ pub(crate) enum HeldPart {
     Valid,
     /// What figures are reported on.
     Test,
+    /// Scenes of `shapes` with a shape and a colour that never came together in training.
+    Unseen,
 }
 
 /// `gatto look`
@@ -321,7 +331,7 @@ pub(crate) enum HeldPart {
 pub(crate) struct Look {
     /// Run directory of a trained model
     pub(crate) model: PathBuf,
-    /// The source to look at [default: the lines of standard input]
+    /// The source to look at, for a model of images the name of a file [default: the lines of standard input]
     pub(crate) input: Option<String>,
     /// Write a picture to FILE (.svg, .png or .html) in place of drawing in the terminal
     #[arg(short, long, value_name = "FILE")]
@@ -449,6 +459,9 @@ pub(crate) struct Evaluate {
     /// the most wrong words, or the highest perplexity
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) worst: usize,
+    /// Write a page of the worst captions to FILE (.html), with where the model looked
+    #[arg(long, value_name = "FILE")]
+    pub(crate) failures: Option<PathBuf>,
     /// Draw exact match by source length to FILE (.svg)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,

@@ -4,6 +4,7 @@ mod completions;
 mod demo;
 pub(crate) mod evaluate;
 mod explain_report;
+mod images;
 mod info;
 mod look;
 mod man;

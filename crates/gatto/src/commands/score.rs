@@ -1,11 +1,12 @@
 //! `gatto score`
 
+use super::images::read_files;
 use super::sources::too_long;
 use crate::cli::Score;
 use crate::lines::{Lines, write_output};
 use anyhow::{Result, ensure};
 use gatto::Device;
-use gatto::model::{Saved, Writers};
+use gatto::model::{Asked, Saved, Writers};
 use gatto::search::Hypothesis;
 
 pub(crate) fn run(arguments: Score) -> Result<()> {
@@ -32,7 +33,15 @@ fn score(arguments: &Score, device: &Device) -> Result<()> {
         for (number, (sources, targets)) in sources.chunks(at_once).zip(targets.chunks(at_once)).enumerate() {
             let place =
                 |index| format!("{}, line {}", arguments.source.display(), number * at_once + index + 1);
-            let found = writers.score(sources, targets, arguments.batch as usize);
+            let images = match &saved.plan.images {
+                Some(preparation) => read_files(preparation, sources)?,
+                None => Vec::new(),
+            };
+            let asked: Vec<Asked<'_>> = match saved.plan.images {
+                Some(_) => images.iter().map(Asked::Image).collect(),
+                None => sources.iter().map(|source| Asked::Text(source)).collect(),
+            };
+            let found = writers.score_each(&asked, targets, arguments.batch as usize);
             let found = found.map_err(|error| too_long(error, place))?;
             for ((source, target), found) in sources.iter().zip(targets).zip(&found) {
                 match arguments.json {

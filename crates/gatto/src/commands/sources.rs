@@ -145,6 +145,7 @@ fn open(
             let (part, name) = match held.part {
                 HeldPart::Valid => (Part::Valid, "valid"),
                 HeldPart::Test => (Part::Test, "test"),
+                HeldPart::Unseen => bail!("--part unseen is for images of the built-in task shapes"),
             };
             let files = if one_text { "--text FILE" } else { "--source FILE --target FILE" };
             let corpus = corpora::open_grouped(&file.config, &base, part, column).map_err(without_columns)?;

@@ -351,4 +351,11 @@ impl ImageSet for DrawnShapes {
     fn texts(&self, index: u64) -> Result<Vec<String>, DataError> {
         Ok(self.task.texts(&self.task.scene(self.seed, self.part, index)?))
     }
+
+    fn verdict(&self, index: u64, text: &str) -> Result<Option<Verdict>, DataError> {
+        match self.task.asked() {
+            Asked::Captions(_) => Ok(Some(self.task.scene(self.seed, self.part, index)?.verdict(text))),
+            _ => Ok(None),
+        }
+    }
 }

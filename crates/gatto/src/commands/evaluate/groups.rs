@@ -31,9 +31,8 @@ pub(super) fn length(example: &Example) -> usize {
     words::split(text).len()
 }
 
-/// Examples of similar length, the shortest first. A group without examples is left out.
-pub(super) fn by_length(examples: &[Example]) -> Vec<Group> {
-    let lengths: Vec<usize> = examples.iter().map(length).collect();
+/// Examples of similar length, the shortest first, by the length of each. A group without examples is left out.
+pub(super) fn by_length(lengths: &[usize]) -> Vec<Group> {
     let group = |range: &RangeInclusive<usize>| {
         let last = (*range.end() < usize::MAX).then_some(*range.end());
         let members: Vec<usize> = (0..lengths.len()).filter(|&at| range.contains(&lengths[at])).collect();

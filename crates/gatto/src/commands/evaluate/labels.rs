@@ -9,7 +9,7 @@ use crate::commands::{bar, sources::too_long};
 use anyhow::Result;
 use gatto::data::{Example, Unit};
 use gatto::metrics::{LabelCount, LabelCounts, Measure, SpanCounts, SpanScheme};
-use gatto::model::{ModelError, Saved, Task};
+use gatto::model::{Classified, ModelError, Saved, Task};
 use serde_json::{Map, Value, json};
 
 /// Bins of the expected calibration error.
@@ -19,14 +19,36 @@ const BINS: usize = 10;
 type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
 /// What a model tells of one example.
-struct Told<'a> {
+pub(super) struct Told<'a> {
     labels: Vec<&'a str>,
     /// How sure a classifier is.
     confidence: f64,
 }
 
+impl<'a> Told<'a> {
+    /// What a classifier tells.
+    pub(super) fn of(saved: &'a Saved, found: &Classified) -> Self {
+        let (labels, confidence) = sure(found);
+        Self { labels: labels.iter().map(|label| name(saved, *label)).collect(), confidence }
+    }
+}
+
+fn name(saved: &Saved, label: u32) -> &str {
+    saved.labels.as_ref().and_then(|labels| labels.name(label)).unwrap_or_default()
+}
+
+/// The label of a classifier, and how sure it is.
+fn sure(found: &Classified) -> (Vec<u32>, f64) {
+    let sure = found.probabilities.iter().copied().fold(0.0, f32::max);
+    (vec![found.label], f64::from(sure).min(1.0)) // a sum of rounded parts may exceed one by a hair
+}
+
 pub(super) fn measure(arguments: &Evaluate, saved: &Saved, examples: &[Example]) -> Result<Outcome> {
-    let told = told(saved, examples, arguments.batch as usize)?;
+    outcome(saved, &told(saved, examples, arguments.batch as usize)?, examples)
+}
+
+/// What is to be said of labels that a model tells, beside those of the examples.
+pub(super) fn outcome(saved: &Saved, told: &[Told<'_>], examples: &[Example]) -> Result<Outcome> {
     let unit = if saved.task == Task::Label { Unit::Word } else { Unit::Sequence };
     let gold: Vec<Vec<&str>> =
         examples.iter().map(|example| unit.names(example)).collect::<Result<_, _>>()?;
@@ -36,7 +58,7 @@ pub(super) fn measure(arguments: &Evaluate, saved: &Saved, examples: &[Example])
     let wrong: Vec<usize> =
         pairs.iter().map(|pairs| pairs.iter().filter(|(told, gold)| told != gold).count()).collect();
     let (mut figures, ranking) = match unit {
-        Unit::Sequence => of_texts(&told, &wrong),
+        Unit::Sequence => of_texts(told, &wrong),
         Unit::Word => of_words(&pairs, &wrong),
     };
     let f1 = Measure::macro_f1(pairs.iter().cloned());
@@ -93,19 +115,16 @@ fn span_f1(saved: &Saved, pairs: &[Pairs<'_>]) -> Result<Option<Figure>> {
 
 /// What the model tells of each example.
 fn told<'a>(saved: &'a Saved, examples: &[Example], batch: usize) -> Result<Vec<Told<'a>>> {
-    let name = |label: u32| saved.labels.as_ref().and_then(|labels| labels.name(label)).unwrap_or_default();
     let bar = bar(examples.len(), "predicted");
     let mut answers = Vec::with_capacity(examples.len());
     for chunk in examples.chunks(batch * 16) {
         let sources: Vec<&str> = chunk.iter().map(|example| example.source.as_str()).collect();
         let place = |index| format!("example {}", answers.len() + index + 1);
         let found = labels_of(saved, &sources, batch).map_err(|error| too_long(error, place))?;
-        answers.extend(
-            found.into_iter().map(|(labels, confidence)| Told {
-                labels: labels.into_iter().map(name).collect(),
-                confidence,
-            }),
-        );
+        answers.extend(found.into_iter().map(|(labels, confidence)| Told {
+            labels: labels.into_iter().map(|label| name(saved, label)).collect(),
+            confidence,
+        }));
         bar.inc(chunk.len() as u64);
     }
     bar.finish_and_clear();
@@ -116,12 +135,7 @@ fn told<'a>(saved: &'a Saved, examples: &[Example], batch: usize) -> Result<Vec<
 fn labels_of(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<(Vec<u32>, f64)>, ModelError> {
     Ok(match saved.task {
         Task::Label => saved.label(sources, batch)?.into_iter().map(|found| (found.labels, 0.0)).collect(),
-        _ => {
-            let sure = |probabilities: &[f32]| probabilities.iter().copied().fold(0.0, f32::max);
-            let found = saved.classify(sources, batch)?.into_iter();
-            // A sum of rounded parts may exceed one by a hair.
-            found.map(|found| (vec![found.label], f64::from(sure(&found.probabilities)).min(1.0))).collect()
-        }
+        _ => saved.classify(sources, batch)?.iter().map(sure).collect(),
     })
 }
 

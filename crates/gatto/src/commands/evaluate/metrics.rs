@@ -39,11 +39,15 @@ pub(super) fn is_right(output: &str, reference: &str) -> bool {
 }
 
 /// The figures of outputs beside their references, each metric once.
-pub(super) fn figures(metrics: &[Metric], outputs: &[String], references: &[String]) -> Result<Vec<Figure>> {
+pub(super) fn figures(
+    metrics: &[Metric],
+    outputs: &[String],
+    references: &References<'_>,
+) -> Result<Vec<Figure>> {
     let mut found = Vec::new();
     for (place, &metric) in metrics.iter().enumerate() {
         if !metrics[..place].contains(&metric) {
-            found.extend(measured(metric, outputs, &References::single(references))?);
+            found.extend(measured(metric, outputs, references)?);
         }
     }
     Ok(found)

@@ -1,7 +1,7 @@
 //! `gatto evaluate`: predicts and measures.
 //!
 //! ```text
-//! examples ──> Outcome: figures, answers, ranking      translate · labels · texts
+//! examples ──> Outcome: figures, answers, ranking      translate · labels · texts · images
 //!                 │
 //!                 ├── of all                           figures
 //!                 ├── by source length, by a column    groups
@@ -15,6 +15,7 @@ mod alignment;
 mod figures;
 mod flags;
 mod groups;
+mod images;
 mod labels;
 mod metrics;
 mod noise;
@@ -50,6 +51,14 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
     }
     let saved = arguments.loading.load(&arguments.model, device)?;
     check(arguments, saved.task)?;
+    if saved.plan.images.is_some() {
+        return images::evaluate(arguments, &saved);
+    }
+    ensure!(
+        arguments.failures.is_none(),
+        "--failures is for captions, and {} reads texts",
+        arguments.model.display()
+    );
     let grouping =
         Grouping { column: arguments.asked.by.as_deref(), file: arguments.asked.by_file.as_deref() };
     let mut examples =
@@ -65,23 +74,27 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
     }
     let alignment = alignment::error_rate(&saved, &examples, arguments)?;
     let effects = noise::effects(&arguments.asked, &saved, &examples, measure)?;
-    Report { arguments, examples: &examples, outcome: &outcome, alignment, effects: &effects }.print()
+    let lengths = examples.iter().map(groups::length).collect();
+    Report { arguments, examples: &examples, lengths, outcome: &outcome, alignment, effects: &effects }
+        .print()
 }
 
 /// Refuses flags that do not go with the task of a model.
 fn check(arguments: &Evaluate, task: Task) -> Result<()> {
     let model = arguments.model.display();
-    for (flag, given) in [
-        ("--plot", arguments.plot.is_some()),
-        ("--alignments", arguments.alignments.is_some()),
-        ("--metric", !arguments.asked.metric.is_empty()),
-    ] {
+    for (flag, given) in
+        [("--plot", arguments.plot.is_some()), ("--alignments", arguments.alignments.is_some())]
+    {
         ensure!(
             !given || task == Task::Translate,
             "{flag} is for translators, and {model} is for `task = \"{task}\"`"
         );
     }
-    let answers = task == Task::Translate || task.has_labels();
+    ensure!(
+        arguments.asked.metric.is_empty() || task.writes_of_sources(),
+        "--metric is for what is written, and {model} is for `task = \"{task}\"`"
+    );
+    let answers = task.writes_of_sources() || task.has_labels();
     ensure!(
         arguments.wrong == 0 || answers,
         "--wrong is for translations and labels, and {model} is a language model"
@@ -97,10 +110,8 @@ fn check(arguments: &Evaluate, task: Task) -> Result<()> {
 /// What a model makes of examples.
 fn measure(arguments: &Evaluate, saved: &Saved, examples: &[Example]) -> Result<Outcome> {
     match saved.task {
-        Task::Translate | Task::Caption => translate::measure(arguments, saved, examples),
+        Task::Translate => translate::measure(arguments, saved, examples),
         Task::Classify | Task::Label => labels::measure(arguments, saved, examples),
-        Task::LanguageModel | Task::MaskedLanguageModel | Task::BidirectionalLanguageModel => {
-            texts::measure(arguments, saved, examples)
-        }
+        _ => texts::measure(arguments, saved, examples),
     }
 }

@@ -43,6 +43,8 @@ impl Ranking {
 /// What is told of one task alone.
 pub(super) enum Detail {
     None,
+    /// Examples are images, with captions.
+    Captions,
     Labels(LabelCounts),
     Texts(Told),
 }

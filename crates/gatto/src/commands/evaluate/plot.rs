@@ -32,11 +32,12 @@ pub(super) fn draw(
     outcome: &Outcome,
     device: &Device,
 ) -> Result<()> {
-    let groups = by_length(examples);
+    let lengths: Vec<usize> = examples.iter().map(length).collect();
+    let groups = by_length(&lengths);
     let line = |model: &Path, outcome: &Outcome| {
         let points = groups.iter().map(|group| {
             let count = group.members.len() as f64;
-            let words: usize = group.members.iter().map(|&member| length(&examples[member])).sum();
+            let words: usize = group.members.iter().map(|&member| lengths[member]).sum();
             let right = group.members.iter().filter(|&&member| outcome.answers[member].right).count();
             (words as f64 / count, right as f64 / count * 100.0)
         });

@@ -17,6 +17,8 @@ use std::io::Write;
 pub(super) struct Report<'a> {
     pub(super) arguments: &'a Evaluate,
     pub(super) examples: &'a [Example],
+    /// Words of each, by which they are grouped; none if they have no length.
+    pub(super) lengths: Vec<usize>,
     pub(super) outcome: &'a Outcome,
     pub(super) alignment: Option<AlignmentErrorRate>,
     pub(super) effects: &'a [Effect],
@@ -52,9 +54,15 @@ impl Report<'_> {
             _ => figures::lines(figures, chance),
         };
         let shown: Vec<&Figure> = tabled(figures).collect();
-        let what = if matches!(outcome.detail, Detail::Texts(_)) { "length" } else { "source length" };
-        text += &format!("by {what} in words:\n");
-        text += &Breakdown::of(by_length(self.examples), shown.clone(), chance).text(Side::Right);
+        let what = match &outcome.detail {
+            Detail::Texts(_) => "length",
+            Detail::Captions => "caption length",
+            _ => "source length",
+        };
+        if !self.lengths.is_empty() {
+            text += &format!("by {what} in words:\n");
+            text += &Breakdown::of(by_length(&self.lengths), shown.clone(), chance).text(Side::Right);
+        }
         if let Some(column) = self.column() {
             text += &format!("by {column}:\n");
             text += &Breakdown::by_value(self.examples, shown.clone(), chance).text(Side::Left);
@@ -85,7 +93,7 @@ impl Report<'_> {
             }),
         );
         let every = || outcome.figures.iter().collect();
-        let by_length = by_length(examples);
+        let by_length = by_length(&self.lengths);
         let exact: Vec<f64> = by_length.iter().map(|group| self.exact_match(&group.members)).collect();
         let mut lengths = Breakdown::of(by_length, every(), chance).json();
         if matches!(outcome.detail, Detail::None) {
@@ -93,7 +101,11 @@ impl Report<'_> {
             add("exact_match", self.exact_match(&all).into());
             lengths.iter_mut().zip(exact).for_each(|(group, share)| group["exact_match"] = share.into());
         }
-        add("by_source_length", lengths.into());
+        let by_length =
+            if matches!(outcome.detail, Detail::Captions) { "by_caption_length" } else { "by_source_length" };
+        if !self.lengths.is_empty() {
+            add(by_length, lengths.into());
+        }
         if let Some(column) = self.column() {
             let groups = Breakdown::by_value(examples, every(), chance).json();
             add("by", json!({ "column": column, "groups": groups }));
@@ -108,7 +120,7 @@ impl Report<'_> {
             add("worst", worst::json(outcome, examples, self.arguments.worst));
         }
         match &outcome.detail {
-            Detail::None => {}
+            Detail::None | Detail::Captions => {}
             Detail::Labels(counts) => labels::json(counts, &mut report),
             Detail::Texts(told) => texts::json(told, &mut report),
         }

@@ -7,6 +7,7 @@ use crate::cli::Evaluate;
 use crate::commands::predict_all;
 use anyhow::Result;
 use gatto::data::Example;
+use gatto::metrics::translation::References;
 use gatto::model::Saved;
 
 /// The figures that tell sentences apart, the best at it first; exact match tells two kinds alone.
@@ -22,7 +23,7 @@ pub(super) fn measure(arguments: &Evaluate, saved: &Saved, examples: &[Example])
         [] => metrics::usual(target, &references),
         chosen => chosen.to_vec(),
     };
-    let figures = metrics::figures(&chosen, &outputs, &references)?;
+    let figures = metrics::figures(&chosen, &outputs, &References::single(&references))?;
     let ranking = ranking(&figures, examples.len());
     let answer = |(output, reference): (String, String)| {
         let right = metrics::is_right(&output, &reference);
@@ -32,7 +33,7 @@ pub(super) fn measure(arguments: &Evaluate, saved: &Saved, examples: &[Example])
     Ok(Outcome { figures, answers, ranking, detail: Detail::None })
 }
 
-fn ranking(figures: &[Figure], examples: usize) -> Ranking {
+pub(super) fn ranking(figures: &[Figure], examples: usize) -> Ranking {
     let figure = OF_SENTENCES.iter().find_map(|key| figures.iter().find(|figure| figure.key == *key));
     let values = |figure: &Figure| (0..examples).map(|i| figure.of_one(i).unwrap_or(0.0)).collect();
     Ranking {

@@ -1,16 +1,19 @@
-//! Labels of texts, and of their words.
+//! Labels of texts and images, and of the words of texts.
 
 use super::Read;
 use gatto::model::{Classified, Labelled, ModelError, Saved};
 use serde_json::json;
 
-/// A label for each text.
-pub(super) fn of_texts(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
+/// A label for each text or image.
+pub(super) fn of_sources(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
     let answer = |(source, found): (&String, Classified)| match read.arguments.json {
         true => text_as_json(read.saved, source, &found).to_string(),
         false => name(read.saved, found.label).to_owned(),
     };
-    let found = read.saved.classify(read.sources, read.batch())?;
+    let found = match read.images {
+        Some(images) => read.saved.classify_images(images, read.batch())?,
+        None => read.saved.classify(read.sources, read.batch())?,
+    };
     Ok(read.sources.iter().zip(found).map(answer).collect())
 }
 

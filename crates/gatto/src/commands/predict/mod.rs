@@ -7,9 +7,11 @@ mod translate;
 mod wishes;
 
 use crate::cli::Predict;
+use crate::commands::images::read_files;
 use crate::lines::{Lines, write_output};
 use anyhow::{Result, bail, ensure};
 use gatto::Device;
+use gatto::data::images::Pixels;
 use gatto::model::{Drawing, ModelError, Saved, Task, Writers};
 use gatto::search::{self, beam_memory};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -28,6 +30,8 @@ struct Read<'a> {
     saved: &'a Saved,
     arguments: &'a Predict,
     sources: &'a [String],
+    /// The images that they name, for a model of images.
+    images: Option<&'a [Pixels]>,
     /// How many lines came before them.
     before: usize,
 }
@@ -91,21 +95,39 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     let others = super::others(&arguments.together, &arguments.loading, device)?;
     let models = std::iter::once(&saved).chain(&others).collect();
     let writers = match saved.task {
-        Task::Translate => Some(Writers::together(models, arguments.together.mean.into())?),
+        Task::Translate | Task::Caption => Some(Writers::together(models, arguments.together.mean.into())?),
         _ => None,
     };
     let mut wishes = wishes::Wishes::new(&arguments.constrain, &saved)?;
-    let lines = Lines::open(arguments.input.as_deref())?;
+    let at_once = arguments.batch as usize * BATCHES_AT_ONCE;
+    let (name, chunks): (String, Box<dyn Iterator<Item = Result<Vec<String>>>>) = match &arguments.files[..] {
+        [] => {
+            let lines = Lines::open(arguments.input.as_deref())?;
+            (lines.name(), Box::new(lines.chunks(at_once)))
+        }
+        files => {
+            let names = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
+            let chunks: Vec<_> = names.chunks(at_once).map(|chunk| Ok(chunk.to_vec())).collect();
+            ("the images".to_owned(), Box::new(chunks.into_iter()))
+        }
+    };
     let progress = progress(arguments);
-    let (name, mut before) = (lines.name(), 0);
+    let mut before = 0;
     write_output(arguments.output.as_deref(), |out| {
-        for sources in lines.chunks(arguments.batch as usize * BATCHES_AT_ONCE) {
+        for sources in chunks {
             let sources = sources?;
             let place = |index| format!("{name}, line {}", before + index + 1);
-            let read = Read { saved: &saved, arguments, sources: &sources, before };
+            let images = match &saved.plan.images {
+                Some(preparation) => Some(read_files(preparation, &sources)?),
+                None => None,
+            };
+            let read =
+                Read { saved: &saved, arguments, sources: &sources, images: images.as_deref(), before };
             let own = wishes.take(sources.len())?;
             let answers = match &writers {
-                Some(writers) => translate::answers(&read, writers, &wishes.requests(&sources, &own)),
+                Some(writers) => {
+                    translate::answers(&read, writers, &wishes.requests(&sources, read.images, &own))
+                }
                 None => answers(&read),
             };
             for answer in answers.map_err(|error| super::sources::too_long(error, place))? {
@@ -124,7 +146,7 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
 fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
     match read.saved.task {
         Task::LanguageModel => continuing::answers(read),
-        Task::Classify => labels::of_texts(read),
+        Task::Classify => labels::of_sources(read),
         Task::Label => labels::of_words(read),
         _ => filling::answers(read),
     }
@@ -133,6 +155,14 @@ fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
 /// Refuses flags that are for other models.
 fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
     let model = arguments.model.display();
+    ensure!(
+        arguments.files.is_empty() || saved.plan.images.is_some(),
+        "{model}: reads texts, and no images; give them as lines of standard input, or with --input FILE"
+    );
+    ensure!(
+        arguments.alignment.is_none() || saved.task != Task::Caption,
+        "--alignment is for words, and {model} reads images; see where it looks with --json, or `gatto look`"
+    );
     if arguments.alignment.is_some() {
         super::sources::require_attention(saved, &arguments.model, false)?;
     }
@@ -148,7 +178,8 @@ fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
     let with = (!arguments.together.with.is_empty()).then_some("--with");
     let alternatives = arguments.alternatives.map(|_| "--alternatives");
     let for_translators = [arguments.search.of_sources(), arguments.constrain.given(), with, alternatives];
-    if let Some(flag) = for_translators.into_iter().flatten().next().filter(|_| saved.task != Task::Translate)
+    if let Some(flag) =
+        for_translators.into_iter().flatten().next().filter(|_| !saved.task.writes_of_sources())
     {
         bail!("{flag} is for translators, and {model} is for `task = \"{}\"`", saved.task);
     }
@@ -223,7 +254,10 @@ fn progress(arguments: &Predict) -> ProgressBar {
     if arguments.output.is_none() && std::io::stdout().is_terminal() {
         return ProgressBar::hidden();
     }
-    let lines = arguments.input.as_ref().and_then(|path| count_lines(path));
+    let lines = match arguments.files.len() {
+        0 => arguments.input.as_ref().and_then(|path| count_lines(path)),
+        files => Some(files as u64),
+    };
     let template = match lines {
         Some(_) => "{bar:30} {pos}/{len} lines  {per_sec}  {eta} left",
         None => "{spinner} {pos} lines  {per_sec}",

@@ -1,19 +1,21 @@
-//! Translations, and which words belong together.
+//! Translations and captions, and where the model looked: which words belong together, or which regions.
 
 use super::{Read, one_line};
-use crate::cli::{AlignmentForm, Predict};
+use crate::cli::AlignmentForm;
 use gatto::data::tokens::{Kind, UNKNOWN};
 use gatto::inspect::look;
-use gatto::model::{AttentionKind, Forced, ModelError, Other, Prediction, Request, Saved, Trace, Writers};
+use gatto::model::{
+    AttentionKind, Forced, ImageTrace, ModelError, Other, Prediction, Request, Saved, Trace, Writers,
+};
 use serde_json::json;
 
-/// The translation of each source.
+/// The translation or the caption of each source.
 pub(super) fn answers(
     read: &Read<'_>,
     writers: &Writers<'_>,
     requests: &[Request<'_>],
 ) -> Result<Vec<String>, ModelError> {
-    let Read { saved, arguments, sources, before } = *read;
+    let Read { saved, arguments, sources, before, .. } = *read;
     if let Some(count) = arguments.alternatives {
         let at = arguments.at.map(|place| place as usize - 1);
         let found = writers.others(requests, at, count as usize, read.batch())?;
@@ -29,7 +31,7 @@ pub(super) fn answers(
         return Ok(found.iter().enumerate().map(answer).collect());
     }
     let predictions: Vec<Prediction> = found.into_iter().flatten().collect();
-    let mut traces = looked(saved, sources, &predictions, arguments)?.into_iter();
+    let mut traces = looked(read, &predictions)?.into_iter();
     let share = arguments.links.link_share;
     let answer = |(source, prediction): (&String, &Prediction)| match (
         arguments.json,
@@ -37,7 +39,7 @@ pub(super) fn answers(
         traces.next(),
     ) {
         (true, _, trace) => as_json(saved, source, prediction, trace.as_ref(), share).to_string(),
-        (false, Some(form), Some(trace)) => {
+        (false, Some(form), Some(Seen::Words(trace))) => {
             format!("{} ||| {}", one_line(&prediction.text), aligned(&trace, form, share))
         }
         _ => one_line(&prediction.text),
@@ -59,7 +61,7 @@ fn ranked(read: &Read<'_>, index: usize, best: &[Prediction]) -> String {
 
 /// What else could stand at a place, as lines in one text.
 fn others(read: &Read<'_>, index: usize, others: &[Other]) -> String {
-    let Read { saved, arguments, sources, before } = *read;
+    let Read { saved, arguments, sources, before, .. } = *read;
     if arguments.json {
         let source = &sources[index];
         let each = |other: &Other| {
@@ -78,17 +80,25 @@ fn others(read: &Read<'_>, index: usize, others: &[Other]) -> String {
     others.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// What a model saw while it wrote.
+enum Seen {
+    Words(Trace),
+    Regions(ImageTrace),
+}
+
 /// Where the model looked while it wrote, if someone wants to know and it looked anywhere.
-fn looked(
-    saved: &Saved,
-    sources: &[String],
-    predictions: &[Prediction],
-    arguments: &Predict,
-) -> Result<Vec<Trace>, ModelError> {
+fn looked(read: &Read<'_>, predictions: &[Prediction]) -> Result<Vec<Seen>, ModelError> {
+    let Read { saved, arguments, sources, .. } = *read;
     let alone = arguments.together.with.is_empty(); // several look in several places
     let wanted = alone && (arguments.json || arguments.alignment.is_some());
     if !wanted || !saved.plan.attentions().contains(&AttentionKind::Cross) {
         return Ok(Vec::new());
+    }
+    if let Some(images) = read.images {
+        let written = predictions.iter().map(|prediction| prediction.hypothesis.tokens.clone());
+        let pairs: Vec<_> = images.iter().zip(written).collect();
+        let traces = saved.trace_images(&pairs, read.batch(), false)?;
+        return Ok(traces.into_iter().map(Seen::Regions).collect());
     }
     let pair = |(source, prediction): (&String, &Prediction)| {
         (saved.tokens.source.encode(source), prediction.hypothesis.tokens.clone())
@@ -98,7 +108,7 @@ fn looked(
     if saved.tokens.target.kind() == Kind::Word {
         traces.iter_mut().zip(&pairs).for_each(|(trace, (_, written))| count_printed(trace, written));
     }
-    Ok(traces)
+    Ok(traces.into_iter().map(Seen::Words).collect())
 }
 
 /// Counts target words as they are printed: without those that are not in the vocabulary.
@@ -127,7 +137,7 @@ fn as_json(
     saved: &Saved,
     source: &str,
     prediction: &Prediction,
-    trace: Option<&Trace>,
+    seen: Option<&Seen>,
     share: f32,
 ) -> serde_json::Value {
     let hypothesis = &prediction.hypothesis;
@@ -144,7 +154,11 @@ fn as_json(
     if prediction.given > 0 {
         object["given"] = json!(prediction.given);
     }
-    if let Some(trace) = trace {
+    if let Some(Seen::Regions(trace)) = seen {
+        object["grid"] = json!(trace.grid);
+        object["weights"] = json!(trace.weights);
+    }
+    if let Some(Seen::Words(trace)) = seen {
         let tokens: Vec<&str> = trace.source.iter().map(|piece| piece.text.as_str()).collect();
         let links = look::links(trace, share).unwrap_or_default();
         object["source_tokens"] = json!(tokens);

@@ -3,6 +3,7 @@
 use crate::cli::Constrain;
 use crate::lines::Lines;
 use anyhow::{Context, Result, ensure};
+use gatto::data::images::Pixels;
 use gatto::model::{Constraints, Request, Saved};
 
 /// Constraints on outputs, in the order of the sources.
@@ -50,8 +51,17 @@ impl Wishes {
     }
 
     /// The sources, each with its constraints out of `own`, or with those of all.
-    pub(super) fn requests<'a>(&'a self, sources: &'a [String], own: &'a [Constraints]) -> Vec<Request<'a>> {
+    pub(super) fn requests<'a>(
+        &'a self,
+        sources: &'a [String],
+        images: Option<&'a [Pixels]>,
+        own: &'a [Constraints],
+    ) -> Vec<Request<'a>> {
         let constraints = |index: usize| own.get(index).unwrap_or(&self.of_all);
+        if let Some(images) = images {
+            let request = |(index, image)| Request::new(image, constraints(index));
+            return images.iter().enumerate().map(request).collect();
+        }
         let request = |(index, source): (usize, &'a str)| Request::new(source, constraints(index));
         sources.iter().map(String::as_str).enumerate().map(request).collect()
     }
