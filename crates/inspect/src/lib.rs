@@ -7,6 +7,7 @@
 //! - [`heatmap`]: where a model looks, between source and target tokens.
 //! - [`explain`]: other answers to what an output depends on, and how far they agree with attention.
 //! - [`tree`]: what a beam search followed, and what it let go of at which step and why.
+//! - [`overlay`]: where in an image a model looked, word by word or head by head; and what it got wrong there.
 //! - [`look`]: from what a model did to a picture of it.
 
 mod axis;
@@ -16,6 +17,7 @@ pub mod heatmap;
 mod label;
 pub mod look;
 mod offline;
+pub mod overlay;
 mod raster;
 mod svg;
 mod terminal;

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::tiny_skia::{Color, FilterQuality, Pixmap, PixmapPaint, Transform};
 use resvg::usvg::fontdb::{Database, FaceInfo, ID, Source, Style, Weight};
 use resvg::usvg::{FontResolver, Options, Tree};
 
@@ -34,16 +34,53 @@ pub enum PngError {
     Encode(String),
 }
 
+/// An image that lies in a picture, stretched to fill a part of it.
+pub(crate) struct Laid {
+    pub(crate) pixels: Arc<Pixmap>,
+    /// Where its upper left corner is.
+    pub(crate) at: [f64; 2],
+    /// Its width and height in the picture.
+    pub(crate) size: [f64; 2],
+}
+
 /// The picture that `draw` gives as an SVG of this size, with `scale` pixels for each of the SVG's.
 pub(crate) fn png(size: [f64; 2], scale: f32, draw: impl FnOnce() -> String) -> Result<Vec<u8>, PngError> {
+    png_over(size, scale, || (Vec::new(), draw()))
+}
+
+/// The same with images below the SVG, one over the other on a white ground. Images that lie in the SVG itself would
+/// not be drawn: their decoders are left out.
+pub(crate) fn png_over(
+    size: [f64; 2],
+    scale: f32,
+    draw: impl FnOnce() -> (Vec<Laid>, String),
+) -> Result<Vec<u8>, PngError> {
     let [width, height] = size.map(|side| (side * f64::from(scale)).ceil());
     // Also false for a scale that is no number.
     let drawable = width >= 1.0 && height >= 1.0 && width * height <= MOST_PIXELS;
     let pixels = if drawable { Pixmap::new(width as u32, height as u32) } else { None };
     let mut pixels = pixels.ok_or(PngError::Size { width, height })?;
-    let tree = parse(&draw())?;
+    let (images, svg) = draw();
+    let tree = parse(&svg)?;
+    if !images.is_empty() {
+        pixels.fill(Color::WHITE);
+    }
+    for image in &images {
+        lay(&mut pixels, image, scale);
+    }
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| PngError::Encode(error.to_string()))
+}
+
+/// Stretches an image over its part of the picture.
+fn lay(pixels: &mut Pixmap, image: &Laid, scale: f32) {
+    let wide = [image.pixels.width(), image.pixels.height()];
+    let [across, down] =
+        [0, 1].map(|side| (image.size[side] * f64::from(scale) / f64::from(wide[side])) as f32);
+    let [left, top] = image.at.map(|place| place as f32 * scale);
+    let paint = PixmapPaint { quality: FilterQuality::Bilinear, ..PixmapPaint::default() };
+    let transform = Transform::from_row(across, 0.0, 0.0, down, left, top);
+    pixels.draw_pixmap(0, 0, image.pixels.as_ref().as_ref(), &paint, transform, None);
 }
 
 /// The scale that is asked for, or the largest below it at which a picture of this size has no more pixels than are made.

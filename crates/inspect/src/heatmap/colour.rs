@@ -15,7 +15,7 @@ pub(super) const STEPS: i32 = 32;
 
 /// What is behind the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ground {
+pub(crate) enum Ground {
     Light,
     Dark,
 }
@@ -83,8 +83,13 @@ pub(super) fn step(value: f32, limit: f32) -> i32 {
 
 /// The colour of a step.
 pub(super) fn colour(scale: Scale, step: i32, ground: Ground) -> Colour {
-    let stops = stops(scale, step < 0, ground);
-    let place = f64::from(step.abs().min(STEPS)) / f64::from(STEPS) * (stops.len() - 1) as f64;
+    blended(scale, f64::from(step) / f64::from(STEPS), ground)
+}
+
+/// The colour of a part of the whole scale, from 0 to 1, or from -1 for signed values.
+pub(crate) fn blended(scale: Scale, part: f64, ground: Ground) -> Colour {
+    let stops = stops(scale, part < 0.0, ground);
+    let place = part.abs().min(1.0) * (stops.len() - 1) as f64;
     let below = (place as usize).min(stops.len() - 2);
     let part = place - below as f64;
     let (from, to) = (stops[below], stops[below + 1]);
@@ -114,7 +119,7 @@ fn luminance(colour: Colour) -> f64 {
 }
 
 /// A colour as style sheets write it.
-pub(super) fn hex([red, green, blue]: Colour) -> String {
+pub(crate) fn hex([red, green, blue]: Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 

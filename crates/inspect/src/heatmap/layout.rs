@@ -5,12 +5,12 @@ use super::Heatmap;
 use super::numbers::Numbers;
 use crate::label::{shorten, text_width};
 
-pub(super) const MARGIN: f64 = 18.0;
-pub(super) const TITLE_HEIGHT: f64 = 28.0;
-pub(super) const NAME_HEIGHT: f64 = 24.0;
+pub(crate) const MARGIN: f64 = 18.0;
+pub(crate) const TITLE_HEIGHT: f64 = 28.0;
+pub(crate) const NAME_HEIGHT: f64 = 24.0;
 pub(super) const LEGEND_HEIGHT: f64 = 46.0;
-pub(super) const BAR_WIDTH: f64 = 130.0;
-pub(super) const TITLE_FONT: f64 = 15.0;
+pub(crate) const BAR_WIDTH: f64 = 130.0;
+pub(crate) const TITLE_FONT: f64 = 15.0;
 pub(super) const NAME_FONT: f64 = 13.0;
 /// Between a label and the cells.
 pub(super) const LABEL_GAP: f64 = 8.0;

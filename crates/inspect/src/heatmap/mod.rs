@@ -27,15 +27,15 @@
 //! Tokens stand in the order in which the model sees them, from left to right and from top to bottom, in
 //! right-to-left scripts too: column 3 is token 3. Each token by itself is written in its own direction.
 
-mod colour;
+pub(crate) mod colour;
 mod error;
 mod heads;
 mod html;
-mod layout;
+pub(crate) mod layout;
 mod multiples;
-mod numbers;
-mod page;
-mod picture;
+pub(crate) mod numbers;
+pub(crate) mod page;
+pub(crate) mod picture;
 mod png;
 mod side_by_side;
 mod terminal;

@@ -91,7 +91,7 @@ pub(super) fn exact(value: f32, scale: Scale) -> String {
 const ROUND: [f64; 9] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
 
 /// The next round number; one for nothing.
-fn round_up(value: f32) -> f32 {
+pub(crate) fn round_up(value: f32) -> f32 {
     if value <= f32::MIN_POSITIVE {
         return 1.0;
     }

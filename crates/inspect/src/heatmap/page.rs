@@ -169,7 +169,7 @@ fn panel_data(panel: &Panel, grid: Option<&Grid>) -> PanelData {
 }
 
 /// A value without the digits that nobody reads, but that would make most of the page.
-fn rounded(value: f32, decimals: i32) -> f64 {
+pub(crate) fn rounded(value: f32, decimals: i32) -> f64 {
     let text = format!("{:.*}", decimals.clamp(0, 60) as usize, value);
     text.parse().unwrap_or(f64::from(value))
 }

@@ -11,7 +11,8 @@ use super::{Heatmap, Panel, Scale};
 use crate::label::{cut, isolate, shorten};
 use crate::svg::{Document, number};
 
-const STYLE: &str = "
+/// What the text, the ground and the frames of a picture look like.
+pub(crate) const STYLE: &str = "
 svg { font: 12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; color: #222222; }
 .ground { fill: #ffffff; }
 .frame { fill: none; stroke: #c4c7cc; }
@@ -23,7 +24,8 @@ text { fill: currentColor; }
 .end { text-anchor: end; }
 .middle { text-anchor: middle; }
 ";
-const DARK_STYLE: &str = "
+/// The same on a dark ground.
+pub(crate) const DARK_STYLE: &str = "
 svg { color: #e8e8e8; }
 .ground { fill: #16181c; }
 .frame { stroke: #4a4f58; }
