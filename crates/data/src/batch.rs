@@ -147,8 +147,10 @@ pub struct Batch {
     pub source: Sources,
     /// Targets without `START`, with `END` at the end of each; or labels.
     pub target: Padded,
-    /// The number of each row's example, within the pass or the input.
+    /// The number of each source's example, within the pass or the input.
     pub indices: Vec<u64>,
+    /// How many targets each source has, one behind the other.
+    pub each: usize,
 }
 
 /// An example as rows of ids, without their ends, and its number.
@@ -216,17 +218,19 @@ impl Batch {
             source: Sources::Tokens(Padded::ended(&sources, Ending::TOKENS)),
             target: Padded::ended(&targets, targets_end),
             indices: examples.iter().map(|example| example.index).collect(),
+            each: 1,
         }
     }
 
-    /// Images and the ids that are to come of them, with the number of each.
+    /// Images and the ids that are to come of them, the same number for every image, with the number of each.
     pub(crate) fn of_images(
         images: ImageBatch,
         targets: &[Vec<u32>],
         targets_end: Ending,
         indices: Vec<u64>,
     ) -> Self {
-        Self { source: Sources::Images(images), target: Padded::ended(targets, targets_end), indices }
+        let each = targets.len() / images.rows.max(1);
+        Self { source: Sources::Images(images), target: Padded::ended(targets, targets_end), indices, each }
     }
 
     /// How many examples there are.
@@ -240,8 +244,9 @@ impl Batch {
         let bounds = (0..count).map(|part| part * rows / count..(part + 1) * rows / count);
         let parts = bounds.filter(|rows| !rows.is_empty()).map(|rows| Self {
             source: self.source.part(rows.clone()),
-            target: self.target.part(rows.clone()),
+            target: self.target.part(rows.start * self.each..rows.end * self.each),
             indices: self.indices[rows].to_vec(),
+            each: self.each,
         });
         parts.collect()
     }

@@ -63,6 +63,7 @@ impl Examples {
                 let settings = ImageStreamSettings {
                     seed: config.seed,
                     batch: config.train.batch_images(),
+                    captions: config.train.captions,
                     max_length: config.train.max_length,
                     skip_bad: config.data.skip_bad,
                     preparation,

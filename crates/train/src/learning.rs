@@ -8,11 +8,11 @@ use crate::sampling::{mix, truth_share};
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
 use gatto_data::random::mixed;
-use gatto_data::{Batch, Padded};
+use gatto_data::{Batch, Padded, Sources};
 use gatto_kernels::crew::Crew;
 use gatto_model::config::FocusKind;
 use gatto_model::weights::Weights;
-use gatto_model::{Alignment, AttentionConfig, Model, Task, Unscored};
+use gatto_model::{Alignment, AttentionConfig, Memory, Model, Task, Unscored};
 use gatto_nn::Noise;
 use gatto_nn::loss::{Targets, mixture_cross_entropy};
 use std::cmp::Reverse;
@@ -108,7 +108,7 @@ impl Lesson<'_> {
     fn learn_to_write(&self, model: &Model, batch: &Batch, asked: &Asked<'_>) -> (f64, Tensor<1>) {
         let noise = &mut Noise::seeded(self.key);
         let inputs = decoder_inputs(model, batch, self.config, self.step, self.key);
-        let memory = model.encode(asked.source.as_ref(), noise);
+        let memory = read(model, asked.source.as_ref(), batch.each, noise);
         let hard = self.attention.filter(|attention| attention.focus == FocusKind::Hard);
         let everywhere = hard.filter(|hard| self.step <= hard.marginal_steps.unwrap_or(0));
         if everywhere.is_some()
@@ -145,8 +145,18 @@ pub(crate) fn answered<'m>(
     if !task.writes() {
         return told(model, asked, noise);
     }
-    let memory = model.encode(asked.source.as_ref(), noise);
+    let memory = read(model, asked.source.as_ref(), batch.each, noise);
     model.forward_unscored(&model.teacher_inputs(&batch.target), memory.as_ref(), noise).0
+}
+
+/// Reads sources; what was read of each serves `each` targets.
+fn read(model: &Model, source: &Sources, each: usize, noise: &mut Noise) -> Option<Memory> {
+    let memory = model.encode(source, noise)?;
+    if each == 1 {
+        return Some(memory);
+    }
+    let rows: Vec<usize> = (0..source.rows() * each).map(|row| row / each).collect();
+    Some(memory.select(&rows))
 }
 
 /// What a head tells where it is asked.
@@ -158,7 +168,7 @@ fn told<'m>(model: &'m Model, asked: &Asked<'_>, noise: &mut Noise) -> Unscored<
 
 /// Σ_i (1 − Σ_t α_ti)² over all examples, from weights α [B, T, S] at target tokens that exist.
 fn unevenness(weights: &Tensor<3>, targets: &Targets, batch: &Batch) -> Tensor<1> {
-    let exists = TensorData::new(targets.weights.clone(), [batch.rows(), batch.target.width, 1]);
+    let exists = TensorData::new(targets.weights.clone(), [batch.target.rows, batch.target.width, 1]);
     let looked = (weights.clone() * Tensor::from_data(exists, &weights.device())).sum_dim(1); // [B, 1, S]
     let left = looked.neg() + 1.0;
     (left.clone() * left).sum()
@@ -176,7 +186,7 @@ fn decoder_inputs(model: &Model, batch: &Batch, config: &TrainConfig, step: u64,
         Some(sampling) => {
             let share = truth_share(sampling, step);
             let plain = model.valid();
-            let memory = plain.encode(&batch.source, &mut Noise::none());
+            let memory = read(&plain, &batch.source, batch.each, &mut Noise::none());
             mix(&plain, memory, &inputs, share, mixed(key, 1 << 32))
         }
     }

@@ -100,6 +100,13 @@ impl Draw {
     pub fn caption(&self, count: usize) -> usize {
         ((u64::from(self.generator(CAPTION).next_u32()) * count as u64) >> 32) as usize
     }
+
+    /// Which of `count` captions are learnt from in this pass, if it is `wanted` of them: from the first on, and where
+    /// there are fewer, some again.
+    pub fn captions(&self, count: usize, wanted: usize) -> impl Iterator<Item = usize> {
+        let first = self.caption(count);
+        (0..wanted).map(move |number| (first + number) % count.max(1))
+    }
 }
 
 const CHANGES: u64 = 0x1a4e;

@@ -66,6 +66,8 @@ pub struct ImageStreamSettings {
     pub seed: u64,
     /// Images of a batch.
     pub batch: usize,
+    /// Captions of an image that are learnt from together.
+    pub captions: usize,
     /// Captions with more tokens than this are left out.
     pub max_length: usize,
     /// Whether images that cannot be used are passed over and counted.
@@ -103,9 +105,11 @@ impl ImageStream {
         settings: ImageStreamSettings,
         state: StreamState,
     ) -> Result<Self, DataError> {
-        if settings.batch == 0 {
-            let problem = "0 holds nothing; write 64, for instance".to_owned();
-            return Err(DataError::Config { key: "batch_examples".into(), problem });
+        for (key, value) in [("batch_examples", settings.batch), ("captions", settings.captions)] {
+            if value == 0 {
+                let problem = "0 holds nothing; write 1 or more".to_owned();
+                return Err(DataError::Config { key: key.into(), problem });
+            }
         }
         let taken = state.pool_start.example;
         if set.is_empty() || taken > set.len() {
@@ -128,7 +132,7 @@ impl ImageStream {
 
     /// The images of the next batch, and their targets; none at the end of a pass.
     fn gather(&mut self) -> Result<(Vec<Ready>, Vec<Vec<u32>>), DataError> {
-        let (mut rows, mut targets) = (Vec::new(), Vec::new());
+        let (mut rows, mut targets) = (Vec::new(), Vec::<Vec<u32>>::new());
         while rows.len() < self.settings.batch
             && let Some(next) = self.images.next()
         {
@@ -136,14 +140,17 @@ impl ImageStream {
             let coded = next.and_then(|example| {
                 let Self { epoch, settings, .. } = &*self;
                 let draw = Draw { seed: settings.seed, epoch: *epoch, example: example.index };
-                let target = self.coder.target(&example, draw.caption(example.texts.len()))?;
-                Ok((example, target))
+                let chosen = draw.captions(example.texts.len(), settings.captions);
+                let found = chosen.map(|text| self.coder.target(&example, text));
+                let found = found.collect::<Result<Vec<_>, DataError>>()?;
+                Ok((example, found))
             });
+            let most = self.settings.max_length;
             match coded {
-                Ok((_, target)) if target.len() > self.settings.max_length => self.dropped += 1,
-                Ok((example, target)) => {
+                Ok((_, found)) if found.iter().any(|target| target.len() > most) => self.dropped += 1,
+                Ok((example, found)) => {
                     rows.push(example);
-                    targets.push(target);
+                    targets.extend(found);
                 }
                 Err(error) if self.settings.skip_bad => self.skipped.pass(error)?,
                 Err(error) => return Err(error),

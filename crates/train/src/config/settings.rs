@@ -19,6 +19,8 @@ pub struct TrainConfig {
     /// The most examples of a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch_examples: Option<usize>,
+    /// Captions of an image that are learnt from together: reading it once serves all of them.
+    pub captions: usize,
     /// Batches whose gradients are summed for one update.
     pub accumulate: usize,
     /// Examples with more tokens on a side are left out.
@@ -92,6 +94,7 @@ impl Default for TrainConfig {
             steps: 10_000,
             batch_tokens: None,
             batch_examples: None,
+            captions: 1,
             accumulate: 1,
             max_length: 256,
             pool: 65_536,
@@ -255,6 +258,7 @@ impl TrainConfig {
         let at_least_one = [
             ("steps", self.steps),
             ("accumulate", self.accumulate as u64),
+            ("captions", self.captions as u64),
             ("log_every", self.log_every),
             ("validate_every", self.validate_every),
             ("valid_examples", self.valid_examples as u64),

@@ -29,6 +29,10 @@ impl Config {
             let message = "is for translators, whose sources are texts; remove it";
             return refuse(&format!("search.{key}"), message);
         }
+        if self.train.captions > 64 || (self.train.captions > 1 && self.task != Task::Caption) {
+            let message = "is how many captions of an image are learnt from together, for `task = \"caption\"`; write 1 to 64";
+            return refuse("train.captions", message);
+        }
         if self.train.masking.is_some() && self.task != Task::MaskedLanguageModel {
             let message =
                 "is for `task = \"masked-language-model\"`, which finds hidden tokens again; remove it";
