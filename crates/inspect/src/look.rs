@@ -2,11 +2,14 @@
 
 use crate::explain::Explanation;
 use crate::heatmap::{Axes, Heatmap, HeatmapError, Panel, Scale, Token};
+use crate::overlay::{Focus, Overlay, OverlayError, View};
 use crate::tree::{Greedy, Output, Record, Tree, TreeError};
+use gatto_data::images::Image;
 use gatto_data::tokens::{END, Tokenizer};
+use gatto_data::words;
 use gatto_metrics::Alignment;
 use gatto_metrics::alignment::merge;
-use gatto_model::{Attention, AttentionKind, Piece, Prediction, Searched, Trace};
+use gatto_model::{Attention, AttentionKind, ImageTrace, Matrix, Piece, Prediction, Searched, Trace};
 
 /// Where a model looked. Without attention there is no panel, and so no heatmap.
 pub fn heatmap(title: &str, trace: &Trace) -> Result<Heatmap, HeatmapError> {
@@ -52,6 +55,76 @@ pub fn explained(title: &str, explanation: &Explanation) -> Result<Heatmap, Heat
         panels.push(Panel { name: name.to_owned(), scale: Scale::Signed, values: values.clone() });
     }
     drawn(title, &explanation.trace, panels)
+}
+
+/// Where a model looked in an image, word by word: by one or several kinds of weights, each a row for every target token
+/// of the trace. `text` is what was written, or the one answer of a model that writes nothing.
+pub fn overlay(
+    title: &str,
+    image: Image,
+    trace: &ImageTrace,
+    text: &str,
+    kinds: Vec<(&str, Matrix)>,
+) -> Result<Overlay, OverlayError> {
+    let words = written_words(trace, text);
+    let view = |(name, weights): (&str, Matrix)| {
+        let focus = |word: &WrittenWord| {
+            let focus = Focus::new(word.text.clone(), word.mean(&weights));
+            match word.probability {
+                Some(probability) => focus.with_probability(probability),
+                None => focus,
+            }
+        };
+        View { name: name.to_owned(), words: words.iter().map(focus).collect() }
+    };
+    Overlay::new(title, image, trace.grid, kinds.into_iter().map(view).collect())
+}
+
+/// A word that was written of an image.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenWord {
+    /// The word.
+    pub text: String,
+    /// The target tokens that it is made of.
+    pub tokens: Vec<usize>,
+    /// How probable all of these were; of an answer that was not written, nobody knows.
+    pub probability: Option<f32>,
+}
+
+impl WrittenWord {
+    /// The mean of the rows of its tokens.
+    pub fn mean(&self, weights: &Matrix) -> Vec<f32> {
+        let mut sum = vec![0.0; weights.first().map_or(0, Vec::len)];
+        for row in self.tokens.iter().filter_map(|token| weights.get(*token)) {
+            sum.iter_mut().zip(row).for_each(|(sum, weight)| *sum += weight / self.tokens.len() as f32);
+        }
+        sum
+    }
+}
+
+/// The words of what was written, without its end; one for a model that writes nothing.
+pub fn written_words(trace: &ImageTrace, text: &str) -> Vec<WrittenWord> {
+    if trace.target.is_empty() {
+        return vec![WrittenWord { text: text.to_owned(), tokens: vec![0], probability: None }];
+    }
+    let split = words::split(text);
+    let mut found: Vec<(usize, WrittenWord)> = Vec::new();
+    for (token, piece) in trace.target.iter().enumerate() {
+        let Some(number) = piece.word else { continue };
+        match found.last_mut() {
+            Some((last, word)) if *last == number => word.tokens.push(token),
+            _ => {
+                let text = split.get(number).map_or_else(|| piece.text.clone(), |word| (*word).to_owned());
+                found.push((number, WrittenWord { text, tokens: vec![token], probability: None }));
+            }
+        }
+    }
+    let logs = &trace.log_probabilities;
+    let whole = |(_, word): (usize, WrittenWord)| {
+        let log: f32 = word.tokens.iter().map(|token| logs.get(*token).copied().unwrap_or(0.0)).sum();
+        WrittenWord { probability: Some(log.exp()), ..word }
+    };
+    found.into_iter().map(whole).collect()
 }
 
 /// What a search with a beam of this size considered. The tokenizer is that of the target.

@@ -48,6 +48,11 @@ const RECIPES: &[Recipe] = recipes![
     "elmo",
     "masked-language-model",
     "masked-then-classify",
+    "caption-soft",
+    "caption-hard",
+    "caption-vit-transformer",
+    "vit-mnist",
+    "count-shapes",
 ];
 
 impl Recipe {

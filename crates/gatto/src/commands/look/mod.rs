@@ -1,6 +1,7 @@
 //! `gatto look`
 
 mod attention;
+mod images;
 mod picture;
 mod tree;
 
@@ -11,7 +12,7 @@ use crate::cli::Look;
 use crate::lines::Lines;
 use anyhow::{Result, bail, ensure};
 use gatto::Device;
-use gatto::model::{Saved, Task};
+use gatto::model::Saved;
 use picture::Format;
 
 /// Letters of a source that stand in a message.
@@ -32,8 +33,8 @@ fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<
     let phrases = !arguments.wish.must.is_empty();
     if arguments.search.is_given() || phrases {
         ensure!(
-            saved.task == Task::Translate,
-            "--beam and the other flags of search are for translators, and {} is for `task = \"{}\"`",
+            saved.task.writes_of_sources(),
+            "--beam and the other flags of search are for models that write of a source, and {} is for `task = \"{}\"`",
             arguments.model.display(),
             saved.task
         );
@@ -43,7 +44,11 @@ fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<
         bail!("{flag} is for --tree; to look at another output, write it behind --target");
     }
     check_search(&saved, arguments.n_best as usize, 1, 1)?;
-    let look = if arguments.tree { tree::look } else { attention::look };
+    let look = match (arguments.tree, saved.plan.images.is_some()) {
+        (true, _) => tree::look,
+        (false, true) => images::look,
+        (false, false) => attention::look,
+    };
     look(&saved, arguments, format)
 }
 

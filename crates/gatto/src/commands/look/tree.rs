@@ -3,18 +3,19 @@
 use super::picture::{Format, PNG_SCALE, colours, columns, save};
 use super::{quoted, sources};
 use crate::cli::Look;
+use crate::commands::images::read_files;
 use crate::commands::sources::too_long;
 use anyhow::{Context, Result, ensure};
 use gatto::inspect::look;
 use gatto::inspect::tree::{Tree, html, png, svg, terminal};
-use gatto::model::{Request, Saved, Task, Writers};
+use gatto::model::{Asked, Request, Saved, Writers};
 use std::io::Write;
 use std::path::Path;
 
 /// Refuses a model that does not search.
 pub(super) fn require_search(saved: &Saved, model: &Path) -> Result<()> {
     ensure!(
-        saved.task == Task::Translate,
+        saved.task.writes_of_sources(),
         "{}: is for `task = \"{}\"` and follows no hypotheses, so there is no tree to draw\n  \
          hint: give a model with `task = \"translate\"`",
         model.display(),
@@ -44,8 +45,13 @@ pub(super) fn look(saved: &Saved, arguments: &Look, format: Option<Format>) -> R
 fn tree_of(saved: &Saved, source: &str, arguments: &Look) -> Result<Tree> {
     let (count, beside) = (arguments.n_best as usize, usize::from(arguments.beside));
     let constraints = arguments.wish.constraints(saved)?;
+    let image = match &saved.plan.images {
+        Some(preparation) => read_files(preparation, &[source])?.pop(),
+        None => None,
+    };
+    let asked = image.as_ref().map_or(Asked::Text(source), Asked::Image);
     let searched = Writers::alone(saved)?
-        .searched(Request::new(source, &constraints), count, beside)
+        .searched(Request::new(asked, &constraints), count, beside)
         .map_err(|error| too_long(error, |_| quoted(source)))?;
     let written = searched.best.first().map_or("", |best| best.text.as_str());
     let title = format!("{source} → {written}");
