@@ -15,7 +15,8 @@ use gatto_data::builtin::shapes::{Asked, ScenePart, Shapes};
 use gatto_data::images::{Grid, Image, ImageExample, PixelBox};
 use gatto_data::words;
 use gatto_inspect::overlay::{
-    Colours, Focus, Map, Maps, Overlay, Shown, View, maps_png, maps_svg, maps_terminal, png, svg, terminal,
+    Colours, Failure, Focus, Map, Maps, Overlay, Seen, Shown, View, failures_page, html, maps_png, maps_svg,
+    maps_terminal, png, svg, terminal,
 };
 
 type Made<T> = Result<T, Box<dyn Error>>;
@@ -23,10 +24,20 @@ type Made<T> = Result<T, Box<dyn Error>>;
 fn main() -> Made<()> {
     let directory = PathBuf::from(std::env::args_os().nth(1).ok_or("which directory?")?);
     fs::create_dir_all(&directory)?;
-    for (name, overlay) in overlays()? {
-        write(&directory, name, &overlay)?;
+    let overlays = overlays()?;
+    for (name, overlay) in &overlays {
+        write(&directory, name, overlay)?;
     }
+    let all: Vec<Seen> = overlays.iter().map(|(_, overlay)| overlay.into()).collect();
+    fs::write(directory.join("all.html"), html(&all))?;
+    fs::write(
+        directory.join("failures.html"),
+        failures_page("The worst captions of a model", &failures()?)?,
+    )?;
     let maps = maps()?;
+    fs::write(directory.join("maps.html"), html(&[(&maps).into()]))?;
+    let both = Seen { overlay: Some(&overlays[0].1), maps: Some(&maps) };
+    fs::write(directory.join("both.html"), html(&[both]))?;
     fs::write(directory.join("maps.svg"), maps_svg(&maps))?;
     fs::write(directory.join("maps.png"), maps_png(&maps, 1.5)?)?;
     fs::write(directory.join("maps.ansi"), maps_terminal(&maps, 100, Colours::True))?;
@@ -36,6 +47,7 @@ fn main() -> Made<()> {
 fn write(directory: &Path, name: &str, overlay: &Overlay) -> Made<()> {
     let file = |ending: &str| directory.join(format!("{name}.{ending}"));
     let shown = Shown::default();
+    fs::write(file("html"), html(&[overlay.into()]))?;
     fs::write(file("svg"), svg(overlay, shown))?;
     fs::write(file("png"), png(overlay, shown, 1.5)?)?;
     fs::write(file("txt"), terminal(overlay, 100, Colours::None, shown))?;
@@ -174,6 +186,50 @@ fn wide_words() -> Vec<Focus> {
         focus("over", Vec::new(), 3),
         focus("hills", vec![hills], 4),
     ]
+}
+
+/// Captions in which one word was put in the place of another.
+fn failures() -> Made<Vec<Failure>> {
+    let grid = Grid { rows: 14, columns: 14 };
+    let mut failures = Vec::new();
+    for index in 0..30u64 {
+        let example = scene(if index % 3 == 0 { 64 } else { 224 }, index)?;
+        let seed = 17 * index as usize;
+        let mut words = looked(&example, grid, 1.0, seed);
+        let named: Vec<usize> = (0..words.len()).filter(|&word| !words[word].boxes.is_empty()).collect();
+        let Some(&at) = named.get(seed % named.len().max(1)) else { continue };
+        let said = std::mem::replace(&mut words[at].word, ["purple", "heart", "three"][seed % 3].to_owned());
+        words[at].weights = spots(&example.image, grid, &[], 1.0, seed + 3);
+        let kind = ["wrong colour", "thing that is not there", "wrong number"][seed % 3];
+        let overlay = Overlay::of_words(example.name.clone(), example.image.clone(), grid, words)?;
+        failures.push(Failure {
+            overlay,
+            wrong: vec![at],
+            references: example.texts.iter().map(|text| text.text.clone()).collect(),
+            reasons: vec![format!(
+                "It says *{}* where *{said}* would be right.",
+                ["purple", "heart", "three"][seed % 3]
+            )],
+            kinds: vec![kind.to_owned()],
+            score: noise(seed + 1),
+            figures: vec![
+                ("log-probability".to_owned(), -12.0 * noise(seed + 2)),
+                ("pointing".to_owned(), noise(seed + 4)),
+            ],
+        });
+    }
+    let hostile = hostile()?;
+    let lines = vec!["<b onmouseover=window.harmed=1>".to_owned(), "القطة على الطاولة".to_owned()];
+    failures.push(Failure {
+        overlay: hostile,
+        wrong: vec![0, 4],
+        references: lines.clone(),
+        reasons: lines,
+        kinds: vec!["</script>".to_owned()],
+        score: 2.0,
+        figures: Vec::new(),
+    });
+    Ok(failures)
 }
 
 fn hostile() -> Made<Overlay> {

@@ -4,7 +4,7 @@ use crate::explain::Explanation;
 use crate::heatmap::{Axes, Heatmap, HeatmapError, Panel, Scale, Token};
 use crate::overlay::{Focus, Overlay, OverlayError, View};
 use crate::tree::{Greedy, Output, Record, Tree, TreeError};
-use gatto_data::images::Image;
+use gatto_data::images::{Image, Mention};
 use gatto_data::tokens::{END, Tokenizer};
 use gatto_data::words;
 use gatto_metrics::Alignment;
@@ -58,24 +58,28 @@ pub fn explained(title: &str, explanation: &Explanation) -> Result<Heatmap, Heat
 }
 
 /// Where a model looked in an image, word by word: by one or several kinds of weights, each a row for every target token
-/// of the trace. `text` is what was written, or the one answer of a model that writes nothing.
+/// of the trace. `text` is what was written, or the one answer of a model that writes nothing; `known` tells where what
+/// some of its words name is.
 pub fn overlay(
     title: &str,
     image: Image,
     trace: &ImageTrace,
     text: &str,
     kinds: Vec<(&str, Matrix)>,
+    known: &[Mention],
 ) -> Result<Overlay, OverlayError> {
     let words = written_words(trace, text);
     let view = |(name, weights): (&str, Matrix)| {
-        let focus = |word: &WrittenWord| {
-            let focus = Focus::new(word.text.clone(), word.mean(&weights));
+        let focus = |(number, word): (usize, &WrittenWord)| {
+            let boxes = known.iter().find(|mention| mention.word == number).map(|found| found.boxes.clone());
+            let focus =
+                Focus::new(word.text.clone(), word.mean(&weights)).with_boxes(boxes.unwrap_or_default());
             match word.probability {
                 Some(probability) => focus.with_probability(probability),
                 None => focus,
             }
         };
-        View { name: name.to_owned(), words: words.iter().map(focus).collect() }
+        View { name: name.to_owned(), words: words.iter().enumerate().map(focus).collect() }
     };
     Overlay::new(title, image, trace.grid, kinds.into_iter().map(view).collect())
 }

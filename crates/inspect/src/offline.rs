@@ -13,6 +13,8 @@ use crate::svg::escape;
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/base.css");
 const SCRIPT: &str = include_str!("page/base.js");
+/// For pages from which pictures can be downloaded.
+pub(crate) const SAVE_SCRIPT: &str = include_str!("page/save.js");
 
 /// What a page is made of, beside what all pages have.
 pub(crate) struct Page<'a, D> {

@@ -2,32 +2,81 @@
 
 use crate::cli::{Held, HeldPart};
 use anyhow::{Context, Result, bail};
+use gatto::data::builtin::SHAPES;
 use gatto::data::builtin::shapes::ScenePart;
 use gatto::data::images::{
-    AheadSettings, DecodeLimits, ImageFiles, ImageFolder, ImageSet, Pixels, Preparation, Ready, Texts,
-    decode_file, ready,
+    AheadSettings, DecodeLimits, ImageFiles, ImageFolder, ImageSet, Mention, Pixels, Preparation, Ready,
+    Texts, decode_file, ready,
 };
 use gatto::model::{CONFIG, Saved, Task};
-use gatto::train::{ConfigFile, Origin, corpora};
+use gatto::train::{Config, ConfigFile, Origin, corpora};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How a model reads images; an error for one that reads texts.
-pub(super) fn preparation(saved: &Saved, model: &Path) -> Result<Preparation> {
-    saved.plan.images.with_context(|| format!("{}: reads texts, and no images", model.display()))
+/// What a model of images reads: files, and the scenes that it could have learnt from.
+pub(super) struct Images {
+    pub(super) preparation: Preparation,
+    /// Of a model that learnt from drawn scenes: its configuration.
+    drawn: Option<Config>,
 }
 
-/// Image files, ready for a model.
-pub(super) fn read_files<P: AsRef<Path> + Sync>(
-    preparation: &Preparation,
-    files: &[P],
-) -> Result<Vec<Pixels>> {
-    let read = |file: &P| {
-        let image = decode_file(file.as_ref(), &DecodeLimits::default())?;
-        Ok(preparation.prepare(&image, None)?.pixels)
-    };
-    files.par_iter().map(read).collect()
+/// An image that was named.
+pub(super) struct Named {
+    pub(super) pixels: Pixels,
+    /// A drawn scene, which knows what is true of it.
+    pub(super) scene: Option<Ready>,
+    set: Option<Arc<dyn ImageSet>>,
+}
+
+impl Images {
+    /// Those of a model; none if it reads texts.
+    pub(super) fn of(saved: &Saved, model: &Path) -> Result<Option<Self>> {
+        let Some(preparation) = saved.plan.images else { return Ok(None) };
+        let config = ConfigFile::read(&model.join(CONFIG), &[])?.config;
+        let drawn = config.data.builtin.is_some().then_some(config);
+        Ok(Some(Self { preparation, drawn }))
+    }
+
+    /// Images by name, ready for the model: files or, where there is no such file, scenes such as `shapes/test/7`.
+    pub(super) fn read<P: AsRef<Path> + Sync>(&self, names: &[P]) -> Result<Vec<Named>> {
+        names.par_iter().map(|name| self.one(name.as_ref())).collect()
+    }
+
+    /// [`Images::read`] of the pixels alone.
+    pub(super) fn pixels<P: AsRef<Path> + Sync>(&self, names: &[P]) -> Result<Vec<Pixels>> {
+        Ok(self.read(names)?.into_iter().map(|named| named.pixels).collect())
+    }
+
+    fn one(&self, name: &Path) -> Result<Named> {
+        if let (false, Some((set, index))) = (name.exists(), self.scene(name)?) {
+            let scene = Ready::new(set.as_ref(), index, &self.preparation, None)?;
+            return Ok(Named { pixels: scene.pixels.clone(), scene: Some(scene), set: Some(set) });
+        }
+        let image = decode_file(name, &DecodeLimits::default())?;
+        let pixels = self.preparation.prepare(&image, None)?.pixels;
+        Ok(Named { pixels, scene: None, set: None })
+    }
+
+    /// The set and the number of a scene that is named so.
+    fn scene(&self, name: &Path) -> Result<Option<(Arc<dyn ImageSet>, u64)>> {
+        let (Some(config), Some(name)) = (&self.drawn, name.to_str()) else { return Ok(None) };
+        let parts: Vec<&str> = name.split('/').collect();
+        let [SHAPES, part, number] = parts[..] else { return Ok(None) };
+        let part = ScenePart::ALL.into_iter().find(|each| each.name() == part);
+        let (Some(part), Ok(number)) = (part, number.parse::<u64>()) else { return Ok(None) };
+        let set = corpora::open_images(config, Path::new(""), part)?;
+        Ok(set.filter(|set| number < set.len()).map(|set| (set, number)))
+    }
+}
+
+impl Named {
+    /// Where the words of a text are, if the image is a scene that it is true of.
+    pub(super) fn boxes(&self, text: &str) -> Result<Vec<Mention>> {
+        let (Some(scene), Some(set)) = (&self.scene, &self.set) else { return Ok(Vec::new()) };
+        let located = set.located(scene.index, text)?;
+        Ok(located.map(|text| scene.view.map_text(text).mentions).unwrap_or_default())
+    }
 }
 
 /// The images that figures are measured on: a list that was named, or a part of the model's data. At most so many of a

@@ -1,6 +1,6 @@
 //! `gatto score`
 
-use super::images::read_files;
+use super::images::Images;
 use super::sources::too_long;
 use crate::cli::Score;
 use crate::lines::{Lines, write_output};
@@ -27,14 +27,15 @@ fn score(arguments: &Score, device: &Device) -> Result<()> {
         arguments.target.display(),
         targets.len()
     );
+    let images = Images::of(&saved, &arguments.model)?;
     let bar = super::bar(sources.len(), "scored");
     let at_once = arguments.batch as usize * 16;
     write_output(None, |out| {
         for (number, (sources, targets)) in sources.chunks(at_once).zip(targets.chunks(at_once)).enumerate() {
             let place =
                 |index| format!("{}, line {}", arguments.source.display(), number * at_once + index + 1);
-            let images = match &saved.plan.images {
-                Some(preparation) => read_files(preparation, sources)?,
+            let images = match &images {
+                Some(images) => images.pixels(sources)?,
                 None => Vec::new(),
             };
             let asked: Vec<Asked<'_>> = match saved.plan.images {

@@ -8,12 +8,13 @@ use super::heads::Choice;
 use super::page::PageData;
 use super::{Heatmap, Scale};
 use crate::label::visible;
-use crate::offline::Page;
+use crate::offline::{Page, SAVE_SCRIPT};
 
 const BODY: &str = include_str!("page/body.html");
 const STYLE: &str = include_str!("page/page.css");
 /// In the order in which they need each other.
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
+    SAVE_SCRIPT,
     include_str!("page/numbers.js"),
     include_str!("page/picture.js"),
     include_str!("page/heads.js"),

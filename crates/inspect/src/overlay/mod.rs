@@ -4,10 +4,11 @@
 //! of a caption one weight per region ([`Focus`]). There may be several kinds of weights for the same words (attention,
 //! gradient × input, erasure), each of them a [`View`]. It is drawn
 //! - as a picture ([`svg`], [`png`]): the image itself, and once more for every word, in the colours of its focus;
-//! - in the terminal ([`terminal`]), in colour or with digits alone.
+//! - in the terminal ([`terminal`]), in colour or with digits alone;
+//! - as a page that works offline ([`html`]): point at a word for its regions, at a region for its words.
 //!
 //! [`Maps`] are for a Vision Transformer, which has no words: where its class token looks, over all layers (rollout)
-//! and head by head.
+//! and head by head. [`failures_page`] shows the captions that a model got wrong, with where it looked.
 //!
 //! ```
 //! use gatto_data::images::{Grid, Image};
@@ -28,6 +29,8 @@
 //! way, so it can be read without red and green, and in grey.
 
 mod error;
+mod failures;
+mod html;
 mod light;
 mod maps;
 mod picture;
@@ -38,6 +41,8 @@ mod terminal;
 pub use crate::raster::PngError;
 pub use crate::terminal::Colours;
 pub use error::OverlayError;
+pub use failures::{Failure, MOST_FAILURES, failures_page};
+pub use html::{Seen, html};
 pub use maps::{MOST_HEADS, MOST_MAPS, Map, Maps};
 pub use picture::{png, svg};
 pub use small::{maps_png, maps_svg};

@@ -4,6 +4,7 @@ use super::{Config, Figure};
 use gatto_data::DataSource;
 use gatto_data::builtin::shapes::{Asked, Shapes, ShapesError};
 use gatto_data::builtin::{Builtin, SHAPES};
+use gatto_data::images::Augmentation;
 use gatto_model::Task;
 use gatto_model::config::{Complaint, Plan};
 use std::path::Path;
@@ -110,11 +111,14 @@ impl Config {
                     "is for `task = \"classify\"`, whose answer is a label; remove it".into(),
                 );
             }
-            if images.augmentation.flip > 0.0 && self.task == Task::Caption {
-                return refuse(
-                    "images.augmentation.flip",
-                    "makes *left* of what is right, and captions say which; remove it".into(),
-                );
+            let Augmentation { flip, crop, stretch, .. } = images.augmentation;
+            let moved = [("flip", flip > 0.0), ("crop", crop < 1.0), ("stretch", stretch > 1.0)];
+            if let Some((key, _)) =
+                moved.iter().find(|(_, given)| *given).filter(|_| self.task == Task::Caption)
+            {
+                let message = "changes what is left of what, what is largest and what is there, of which captions of scenes \
+                               speak; remove it";
+                return refuse(&format!("images.augmentation.{key}"), message.into());
             }
             Shapes::new(images.height, Asked::Captions(captions)).map_err(|error| match error {
                 ShapesError::Captions { .. } => Complaint::new("data.captions", error.to_string()),

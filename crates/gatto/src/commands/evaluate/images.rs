@@ -1,6 +1,7 @@
 //! Captions and labels of images.
 
 use super::figures::{Better, Figure};
+use super::flags::Metric;
 use super::labels::{self, Told};
 use super::outcome::{Answer, Detail, Outcome};
 use super::report::Report;
@@ -26,7 +27,7 @@ pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
         ensure!(!given, "{flag} is for texts, and {model} reads images");
     }
     let (set, count) = images::held(&arguments.held, saved, &arguments.model, OF_A_BUILTIN_TASK)?;
-    let preparation = images::preparation(saved, &arguments.model)?;
+    let preparation = saved.plan.images.unwrap_or_default();
     let batch = arguments.batch as usize;
     let (mut examples, mut captions, mut told) = (Vec::new(), Captions::default(), Vec::new());
     let bar = bar(count as usize, "predicted");
@@ -54,7 +55,7 @@ pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
     bar.finish_and_clear();
     ensure!(!examples.is_empty(), "{model}: there is no image to evaluate on");
     let outcome = match saved.task {
-        Task::Caption => captions.outcome(arguments, saved)?,
+        Task::Caption => captions.outcome(arguments)?,
         _ => labels::outcome(saved, &told, &examples)?,
     };
     let lengths = match saved.task {
@@ -87,13 +88,10 @@ struct Captions {
 }
 
 impl Captions {
-    fn outcome(self, arguments: &Evaluate, saved: &Saved) -> Result<Outcome> {
+    fn outcome(self, arguments: &Evaluate) -> Result<Outcome> {
         let Self { outputs, references, verdicts } = self;
         let chosen = match arguments.asked.metric.as_slice() {
-            [] => {
-                let all: Vec<String> = references.concat();
-                metrics::usual(&saved.tokens.target, &all)
-            }
+            [] => vec![Metric::Exact, Metric::Bleu, Metric::Chrf],
             chosen => chosen.to_vec(),
         };
         let all = References::per_line(&references)?;

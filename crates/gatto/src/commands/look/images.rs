@@ -3,7 +3,7 @@
 use super::picture::{Format, PNG_SCALE, colours, columns, save};
 use super::sources;
 use crate::cli::Look;
-use crate::commands::images::{preparation, read_files};
+use crate::commands::images::{Images, Named};
 use anyhow::{Context, Result, bail, ensure};
 use gatto::data::images::{Image, Pixels};
 use gatto::inspect::explain::{class_maps, explain_image, rollout};
@@ -21,16 +21,17 @@ struct Sight {
 pub(super) fn look(saved: &Saved, arguments: &Look, format: Option<Format>) -> Result<()> {
     refuse(saved, arguments)?;
     let names = sources(arguments)?;
-    let preparation = preparation(saved, &arguments.model)?;
-    let images = read_files(&preparation, &names)?;
+    let images = Images::of(saved, &arguments.model)?.context("the model reads no images")?;
+    let normalisation = images.preparation.normalisation;
+    let images = images.read(&names)?;
     ensure!(
         arguments.target.is_none() || images.len() == 1,
         "--target is for one image, and there are {}",
         images.len()
     );
-    let mut sights = names.iter().zip(&images).map(|(name, pixels)| {
-        let image = preparation.normalisation.undo(pixels);
-        Sight::of(saved, name, pixels, image, arguments)
+    let mut sights = names.iter().zip(&images).map(|(name, found)| {
+        let image = normalisation.undo(&found.pixels);
+        Sight::of(saved, name, found, image, arguments)
     });
     let (Some(format), Some(path)) = (format, &arguments.output) else {
         return sights
@@ -63,6 +64,7 @@ fn refuse(saved: &Saved, arguments: &Look) -> Result<()> {
     for (flag, given) in [
         ("--attention", arguments.attention.is_some()),
         ("--layer", arguments.layer.is_some()),
+        ("--heads", arguments.heads),
         ("--words", arguments.words),
         ("--no-end", arguments.no_end),
     ] {
@@ -85,7 +87,8 @@ fn refuse(saved: &Saved, arguments: &Look) -> Result<()> {
 }
 
 impl Sight {
-    fn of(saved: &Saved, name: &str, pixels: &Pixels, image: Image, arguments: &Look) -> Result<Self> {
+    fn of(saved: &Saved, name: &str, found: &Named, image: Image, arguments: &Look) -> Result<Self> {
+        let pixels = &found.pixels;
         let (tokens, text) = said(saved, pixels, arguments)?;
         let title = format!("{name} → {text}");
         let pair = (pixels, tokens);
@@ -104,7 +107,10 @@ impl Sight {
         }
         let overlay = match views.is_empty() {
             true => None,
-            false => Some(look::overlay(&title, image.clone(), &trace, &text, views)?),
+            false => {
+                let boxes = found.boxes(&text)?;
+                Some(look::overlay(&title, image.clone(), &trace, &text, views, &boxes)?)
+            }
         };
         Ok(Self { overlay, maps: maps(&title, image, &trace)? })
     }

@@ -3,7 +3,7 @@
 use super::picture::{Format, PNG_SCALE, colours, columns, save};
 use super::{quoted, sources};
 use crate::cli::Look;
-use crate::commands::images::read_files;
+use crate::commands::images::Images;
 use crate::commands::sources::too_long;
 use anyhow::{Context, Result, ensure};
 use gatto::inspect::look;
@@ -45,8 +45,8 @@ pub(super) fn look(saved: &Saved, arguments: &Look, format: Option<Format>) -> R
 fn tree_of(saved: &Saved, source: &str, arguments: &Look) -> Result<Tree> {
     let (count, beside) = (arguments.n_best as usize, usize::from(arguments.beside));
     let constraints = arguments.wish.constraints(saved)?;
-    let image = match &saved.plan.images {
-        Some(preparation) => read_files(preparation, &[source])?.pop(),
+    let image = match Images::of(saved, &arguments.model)? {
+        Some(images) => images.pixels(&[source])?.pop(),
         None => None,
     };
     let asked = image.as_ref().map_or(Asked::Text(source), Asked::Image);

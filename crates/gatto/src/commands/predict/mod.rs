@@ -7,7 +7,7 @@ mod translate;
 mod wishes;
 
 use crate::cli::Predict;
-use crate::commands::images::read_files;
+use crate::commands::images::Images;
 use crate::lines::{Lines, write_output};
 use anyhow::{Result, bail, ensure};
 use gatto::Device;
@@ -111,16 +111,14 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
             ("the images".to_owned(), Box::new(chunks.into_iter()))
         }
     };
+    let images = Images::of(&saved, &arguments.model)?;
     let progress = progress(arguments);
     let mut before = 0;
     write_output(arguments.output.as_deref(), |out| {
         for sources in chunks {
             let sources = sources?;
             let place = |index| format!("{name}, line {}", before + index + 1);
-            let images = match &saved.plan.images {
-                Some(preparation) => Some(read_files(preparation, &sources)?),
-                None => None,
-            };
+            let images = images.as_ref().map(|images| images.pixels(&sources)).transpose()?;
             let read =
                 Read { saved: &saved, arguments, sources: &sources, images: images.as_deref(), before };
             let own = wishes.take(sources.len())?;
@@ -177,11 +175,14 @@ fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
     }
     let with = (!arguments.together.with.is_empty()).then_some("--with");
     let alternatives = arguments.alternatives.map(|_| "--alternatives");
+    if let Some(flag) = arguments.search.of_sources().filter(|_| saved.task == Task::Caption) {
+        bail!("{flag} is for sources that are texts, and {model} reads images");
+    }
     let for_translators = [arguments.search.of_sources(), arguments.constrain.given(), with, alternatives];
     if let Some(flag) =
         for_translators.into_iter().flatten().next().filter(|_| !saved.task.writes_of_sources())
     {
-        bail!("{flag} is for translators, and {model} is for `task = \"{}\"`", saved.task);
+        bail!("{flag} is for models that write of a source, and {model} is for `task = \"{}\"`", saved.task);
     }
     let sampled = arguments.sampling.sample;
     let unheeded = [

@@ -34,14 +34,6 @@ function scaleSteps(scale) {
   return Array.from({ length: data.steps - low + 1 }, (_, index) => low + index);
 }
 
-const font = (size) => `${size}px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif`;
-const measure = document.createElement("canvas").getContext("2d");
-
-function textWidth(text, size) {
-  measure.font = font(size);
-  return measure.measureText(text).width;
-}
-
 /** The size of cells: wide enough for the tokens over them if these are few, and smaller as tokens become many. */
 function cellSize(view) {
   const clamp = (low, value, high) => Math.max(low, Math.min(value, high));
