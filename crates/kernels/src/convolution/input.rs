@@ -60,12 +60,11 @@ fn seen(sides: &[Side], pixels: &Range<usize>, stride: usize) -> Range<isize> {
 fn turned(shape: Shape, weight: &[f32], down: Side, along: Side) -> Panels {
     let Shape { input, output, window, .. } = shape;
     let (size, stride) = (input * output, window.stride);
-    let taps = (0..down.taps).rev().flat_map(|t| (0..along.taps).rev().map(move |l| (t, l)));
-    let turned = taps.flat_map(|(t, l)| {
+    let mut turned = Vec::with_capacity(down.taps * along.taps * size);
+    for (t, l) in (0..down.taps).rev().flat_map(|t| (0..along.taps).rev().map(move |l| (t, l))) {
         let tap = (down.first + stride * t) * window.width + along.first + stride * l;
-        transposed(&weight[tap * size..][..size], input, output) // [O, C]
-    });
-    let turned: Vec<f32> = turned.collect();
+        turned.extend_from_slice(&transposed(&weight[tap * size..][..size], input, output)); // [O, C]
+    }
     panels(&turned, down.taps * along.taps * output, input)
 }
 
