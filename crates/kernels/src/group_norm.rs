@@ -471,3 +471,6 @@ pub fn backward(kept: &Kept<'_>, output: &[f32]) -> Gradients {
     }
     found
 }
+
+#[cfg(test)]
+mod tests;

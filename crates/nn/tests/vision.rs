@@ -1,11 +1,17 @@
 //! What reads images: fused forms against plain ones, PyTorch's values (`tools/golden_vision.py`), and what must always hold.
 
-use burn::tensor::{Device, Tensor};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Device, Tensor, TensorData};
 use gatto_nn::vision::{
-    ResidualConfig, ResidualNetwork, Window, convolution, convolution_plain, group_norm, group_norm_plain,
+    GridPositionKind, GridPositions, ResidualBlock, ResidualConfig, ResidualNetwork, Window, convolution,
+    convolution_plain, group_norm, group_norm_plain, patches,
 };
 use gatto_nn::{Initial, Precision};
 use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const GOLDEN: &str = include_str!("../../../tests/golden/vision.json");
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.try_into_vec_as::<f32>().expect("f32 values")
@@ -124,5 +130,220 @@ fn maps_have_the_size_that_was_told_and_images_no_company() {
         assert!(found != together && found.iter().zip(&together).all(|(a, b)| (a - b).abs() < 0.5));
         assert_eq!(alone(&bytes), found);
         network = plain;
+    }
+}
+
+/// The cases of one kind.
+fn golden(kind: &str) -> Vec<Value> {
+    let all: Value = serde_json::from_str(GOLDEN).expect("valid JSON");
+    all[kind].as_array().expect("cases").clone()
+}
+
+fn floats(array: &Value) -> Vec<f32> {
+    let values = array["values"].as_array().expect("an array");
+    values.iter().map(|value| value.as_f64().expect("a number") as f32).collect()
+}
+
+fn number(value: &Value) -> usize {
+    value.as_u64().expect("a number") as usize
+}
+
+fn numbers<const N: usize>(value: &Value) -> [usize; N] {
+    std::array::from_fn(|at| number(&value[at]))
+}
+
+fn tensor<const D: usize>(array: &Value, device: &Device) -> Tensor<D> {
+    Tensor::from_data(TensorData::new(floats(array), numbers::<D>(&array["shape"])), device)
+}
+
+/// Fails unless `found` is what the case has under this name.
+fn check(case: &Value, name: &str, found: Vec<f32>) {
+    assert_close(name, &found, &floats(&case[name]), 2e-5);
+}
+
+#[test]
+fn convolutions_agree_with_pytorch() {
+    let device = Device::flex().autodiff();
+    let cases = golden("convolutions");
+    assert_eq!(cases.len(), 6);
+    for case in &cases {
+        let [height, width, stride, padding] = numbers(&case["window"]);
+        let window = Window { height, width, stride, padding };
+        for form in [convolution as Convolve, convolution_plain] {
+            let x = tensor::<4>(&case["x"], &device).require_grad();
+            let weight = tensor::<2>(&case["weight"], &device).require_grad();
+            let bias = case.get("bias").map(|bias| tensor::<1>(bias, &device).require_grad());
+            let y = form(x.clone(), weight.clone(), bias.clone(), window);
+            let gradients = (y.clone() * tensor(&case["gradient_of_y"], &device)).sum().backward();
+            check(case, "y", values(y));
+            check(case, "gradient_of_x", values(x.grad(&gradients).expect("x")));
+            check(case, "gradient_of_weight", values(weight.grad(&gradients).expect("weight")));
+            if let Some(bias) = bias {
+                check(case, "gradient_of_bias", values(bias.grad(&gradients).expect("bias")));
+            }
+        }
+    }
+}
+
+#[test]
+fn norms_agree_with_pytorch() {
+    let device = Device::flex().autodiff();
+    let cases = golden("norms");
+    assert_eq!(cases.len(), 4);
+    for case in &cases {
+        let relu = case["relu"].as_bool().expect("yes or no");
+        for form in [group_norm as Norm, group_norm_plain] {
+            let x = tensor::<4>(&case["x"], &device).require_grad();
+            let [scale, shift] =
+                ["scale", "shift"].map(|name| tensor::<1>(&case[name], &device).require_grad());
+            let residual = case.get("residual").map(|residual| tensor::<4>(residual, &device).require_grad());
+            let y = form(
+                x.clone(),
+                scale.clone(),
+                shift.clone(),
+                number(&case["groups"]),
+                residual.clone(),
+                relu,
+            );
+            let gradients = (y.clone() * tensor(&case["gradient_of_y"], &device)).sum().backward();
+            check(case, "y", values(y));
+            check(case, "gradient_of_x", values(x.grad(&gradients).expect("x")));
+            check(case, "gradient_of_scale", values(scale.grad(&gradients).expect("scale")));
+            check(case, "gradient_of_shift", values(shift.grad(&gradients).expect("shift")));
+            if let Some(residual) = residual {
+                check(case, "gradient_of_residual", values(residual.grad(&gradients).expect("residual")));
+            }
+        }
+    }
+}
+
+/// Sets parameters by name.
+struct Named<'a> {
+    path: Vec<String>,
+    values: &'a Value,
+}
+
+impl ModuleMapper for Named<'_> {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.push(name.to_owned());
+    }
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (name, old) = (self.path.join("."), param.val());
+        let values = self.values.get(&name).unwrap_or_else(|| panic!("no value for {name}"));
+        assert_eq!(numbers::<D>(&values["shape"]), old.dims(), "{name}");
+        param.map(|old| tensor::<D>(values, &old.device()).require_grad())
+    }
+}
+
+/// Gradients by the names of their parameters.
+struct Slopes<'a> {
+    path: Vec<String>,
+    gradients: &'a burn::tensor::Gradients,
+    found: BTreeMap<String, Vec<f32>>,
+}
+
+impl ModuleVisitor for Slopes<'_> {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.push(name.to_owned());
+    }
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let gradient = param.val().grad(self.gradients).expect("a gradient");
+        self.found.insert(self.path.join("."), values(gradient));
+    }
+}
+
+/// Checks a module that has been made: its output, and the gradient of every parameter.
+fn check_module<M: Module>(case: &Value, module: M, forward: impl Fn(&M, Tensor<4>) -> Tensor<4>) {
+    let device = Device::flex().autodiff();
+    let module = module.map(&mut Named { path: Vec::new(), values: &case["parameters"] });
+    let x = tensor::<4>(&case["x"], &device).require_grad();
+    let y = forward(&module, x.clone());
+    let gradients = (y.clone() * tensor(&case["gradient_of_y"], &device)).sum().backward();
+    assert_eq!(y.dims(), numbers::<4>(&case["y"]["shape"]));
+    check(case, "y", values(y));
+    check(case, "gradient_of_x", values(x.grad(&gradients).expect("x")));
+    let mut slopes = Slopes { path: Vec::new(), gradients: &gradients, found: BTreeMap::new() };
+    module.visit(&mut slopes);
+    let expected = case["gradients"].as_object().expect("gradients");
+    assert_eq!(slopes.found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    for (name, found) in &slopes.found {
+        assert_close(name, found, &floats(&expected[name]), 1e-4);
+    }
+}
+
+#[test]
+fn residual_blocks_agree_with_pytorch() {
+    let device = Device::flex().autodiff();
+    let cases = golden("blocks");
+    assert_eq!(cases.len(), 3);
+    for case in &cases {
+        let [input, output, stride, groups] =
+            ["input", "output", "stride", "groups"].map(|key| number(&case[key]));
+        let block = ResidualBlock::new(input, output, stride, groups, &mut Initial::new(1, &device));
+        check_module(case, block, ResidualBlock::forward);
+    }
+}
+
+#[test]
+fn residual_networks_agree_with_pytorch() {
+    let device = Device::flex().autodiff();
+    let cases = golden("networks");
+    assert_eq!(cases.len(), 2);
+    for case in &cases {
+        let channels = case["channels"].as_array().expect("channels").iter().map(number).collect();
+        let [stem_stride, blocks, groups] = ["stem_stride", "blocks", "groups"].map(|key| number(&case[key]));
+        let config = ResidualConfig { input_channels: 3, stem_stride, channels, blocks, groups };
+        let network = ResidualNetwork::new(&config, &mut Initial::new(1, &device));
+        check_module(case, network, ResidualNetwork::forward);
+        let [[_, height, width, _], [_, rows, columns, _]] =
+            ["x", "y"].map(|name| numbers::<4>(&case[name]["shape"]));
+        assert_eq!(config.map(height, width), (rows, columns));
+    }
+}
+
+#[test]
+fn images_are_cut_into_patches_as_pytorch_does() {
+    for case in golden("patches") {
+        let images = tensor::<4>(&case["images"], &Device::flex());
+        let found = patches(images, number(&case["size"]));
+        assert_eq!(found.dims(), numbers::<3>(&case["patches"]["shape"]));
+        assert_eq!(values(found), floats(&case["patches"]));
+    }
+}
+
+#[test]
+fn learned_positions_of_another_grid_lie_between_as_pytorch_says() {
+    let device = Device::flex().autodiff();
+    for case in golden("grids") {
+        let ([rows, columns], [other_rows, other_columns]) = (numbers(&case["own"]), numbers(&case["other"]));
+        let width = numbers::<2>(&case["weight"]["shape"])[1];
+        let kind = GridPositionKind::Learned;
+        let given = serde_json::json!({ "weight": case["weight"] });
+        let positions = GridPositions::new(kind, rows, columns, width, &mut Initial::new(1, &device))
+            .map(&mut Named { path: Vec::new(), values: &given });
+        assert_eq!(values(positions.forward(rows, columns, &device)), floats(&case["weight"]));
+        let found = positions.forward(other_rows, other_columns, &device);
+        let gradients = (found.clone() * tensor(&case["gradient_of_positions"], &device)).sum().backward();
+        check(&case, "positions", values(found));
+        let mut slopes = Slopes { path: Vec::new(), gradients: &gradients, found: BTreeMap::new() };
+        positions.visit(&mut slopes);
+        check(&case, "gradient_of_weight", slopes.found.remove("weight").expect("its gradient"));
+    }
+}
+
+#[test]
+fn waves_tell_the_row_and_the_column() {
+    let device = Device::flex();
+    for case in golden("sinusoidal") {
+        let [rows, columns, width] = ["rows", "columns", "width"].map(|key| number(&case[key]));
+        let kind = GridPositionKind::Sinusoidal;
+        let positions = GridPositions::new(kind, 1, 1, width, &mut Initial::new(1, &device));
+        check(&case, "positions", values(positions.forward(rows, columns, &device)));
     }
 }

@@ -8,7 +8,7 @@ use super::field::{Area, Field, bands, new_in_bands};
 use super::slide::{Grid, Slide};
 use super::{Shape, panels};
 use crate::packed::Panels;
-use crate::product::View;
+use crate::product::transposed;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -60,11 +60,10 @@ fn seen(sides: &[Side], pixels: &Range<usize>, stride: usize) -> Range<isize> {
 fn turned(shape: Shape, weight: &[f32], down: Side, along: Side) -> Panels {
     let Shape { input, output, window, .. } = shape;
     let (size, stride) = (input * output, window.stride);
-    let mut turned = vec![0.0; down.taps * along.taps * size];
-    let taps = (0..down.taps).rev().flat_map(|t| (0..along.taps).rev().map(move |l| (t, l)));
-    for (to, (t, l)) in turned.chunks_exact_mut(size.max(1)).zip(taps) {
+    let mut turned = Vec::with_capacity(down.taps * along.taps * size);
+    for (t, l) in (0..down.taps).rev().flat_map(|t| (0..along.taps).rev().map(move |l| (t, l))) {
         let tap = (down.first + stride * t) * window.width + along.first + stride * l;
-        View::new(&weight[tap * size..][..size], input, output).transposed().copy_rows(0, to, input);
+        turned.extend_from_slice(&transposed(&weight[tap * size..][..size], input, output)); // [O, C]
     }
     panels(&turned, down.taps * along.taps * output, input)
 }

@@ -7,6 +7,9 @@ use crate::product::ViewMut;
 use pulp::{Simd, WithSimd};
 use std::mem::MaybeUninit;
 
+/// Registers of channels in a tile: with three, as wide as a panel, they would not stay registers.
+pub(super) const WIDE: usize = 2;
+
 /// A grid of windows over a field, and the weights that all of them are multiplied by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slide<'a> {
@@ -78,38 +81,40 @@ impl WithSimd for Writing<'_, '_> {
         let Self { slide, to, grid } = self;
         let ((_, output), width) = (slide.panels.shape(), slide.panels.width());
         let to = to.as_mut_ptr().cast::<f32>();
+        let pair = WIDE * S::F32_LANES;
         for from in (0..output).step_by(width) {
-            let count = width.min(output - from);
             let (panel, _) = S::as_simd_f32s(slide.panels.panel(from)).0.as_chunks::<ACROSS>();
-            for row in 0..slide.rows {
-                let start = to.wrapping_add(grid.first + row * grid.down);
-                // SAFETY: `Slide::write` has checked that the last place lies inside what it has borrowed, and that
-                // places do not overlap; all that is read of them has been written.
-                #[allow(
-                    unsafe_code,
-                    reason = "zeroing what is overwritten at once would cost a pass over memory"
-                )]
-                let to = unsafe { ViewMut::raw(start, slide.columns, output, grid.right) };
-                let row = slide.first + row * slide.down;
-                let columns = slide.columns;
-                let mut places = Places { slide: &slide, panel, row, from, count, to };
-                match count.div_ceil(S::F32_LANES) {
-                    1 => spread(simd, columns, most::<S>(1), &mut Across::<1, S>(&mut places)),
-                    2 => spread(simd, columns, most::<S>(2), &mut Across::<2, S>(&mut places)),
-                    _ => spread(simd, columns, most::<S>(3), &mut Across::<3, S>(&mut places)),
+            let end = output.min(from + width);
+            for (index, from) in (from..end).step_by(pair).enumerate() {
+                let (register, count) = (index * WIDE, pair.min(end - from));
+                for row in 0..slide.rows {
+                    let start = to.wrapping_add(grid.first + row * grid.down);
+                    // SAFETY: `Slide::write` has checked that the last place lies inside what it has borrowed, and that
+                    // places do not overlap; nothing of them is read before it has been written.
+                    #[allow(unsafe_code, reason = "what is overwritten at once is not zeroed before")]
+                    let to = unsafe { ViewMut::raw(start, slide.columns, output, grid.right) };
+                    let row = slide.first + row * slide.down;
+                    let columns = slide.columns;
+                    let mut places = Places::<S> { slide: &slide, panel, register, row, from, count, to };
+                    match count > S::F32_LANES {
+                        true => spread(simd, columns, most::<S>(2), &mut Across::<2, S>(&mut places)),
+                        false => spread(simd, columns, most::<S>(1), &mut Across::<1, S>(&mut places)),
+                    }
                 }
             }
         }
     }
 }
 
-/// A row of windows times one panel.
+/// A row of windows times one or two registers of a panel.
 struct Places<'a, 'b, S: Simd> {
     slide: &'a Slide<'a>,
     panel: &'a [[S::f32s; ACROSS]],
+    /// The first register of the panel that is read.
+    register: usize,
     /// Where the first window of the row begins.
     row: usize,
-    /// The first channel of the panel, and how many of its channels there are.
+    /// The first channel that is written, and how many are.
     from: usize,
     count: usize,
     to: ViewMut<'b>,
@@ -121,7 +126,8 @@ struct Across<'p, 'a, 'b, const A: usize, S: Simd>(&'p mut Places<'a, 'b, S>);
 impl<S: Simd, const A: usize> Tiles<S> for Across<'_, '_, '_, A, S> {
     #[inline(always)]
     fn tile<const R: usize>(&mut self, simd: S, row: usize) {
-        let Places { slide, panel, row: start, from, count, to } = &mut *self.0;
+        let Places { slide, panel, register, row: start, from, count, to } = &mut *self.0;
+        let register = (*register).min(ACROSS - A);
         let start = *start + row * slide.right;
         let mut sums = [[simd.splat_f32s(0.0); A]; R];
         for (u, panel) in panel.chunks_exact(slide.segment.max(1)).enumerate() {
@@ -136,7 +142,7 @@ impl<S: Simd, const A: usize> Tiles<S> for Across<'_, '_, '_, A, S> {
                     #[allow(unsafe_code, reason = "checks of twelve slices would double the inner loop")]
                     let value = simd.splat_f32s(unsafe { *windows[r].add(k) });
                     for a in 0..A {
-                        sums[r][a] = simd.mul_add_e_f32s(value, weights[a], sums[r][a]);
+                        sums[r][a] = simd.mul_add_e_f32s(value, weights[register + a], sums[r][a]);
                     }
                 }
             }

@@ -5,7 +5,7 @@
 
 use super::Shape;
 use super::field::{Band, Field, bands_of};
-use super::slide::{most, spread};
+use super::slide::{WIDE, most, spread};
 use crate::instructions::arch;
 use crate::maths::vectorised;
 use crate::packed::{Tiles, store};
@@ -15,8 +15,6 @@ use rayon::prelude::*;
 
 /// Places of a band: what a register's channels take of the gradient stays in the first cache.
 const PLACES: usize = 192;
-/// Registers of channels.
-const WIDE: usize = 2;
 
 /// `dW` `[U·V·C, O]` and `db` `[O]`, from the gradient of the output, `[B, H′, W′, O]`.
 pub(super) fn gradient(shape: Shape, x: &[f32], gradient: &[f32]) -> (Vec<f32>, Vec<f32>) {
