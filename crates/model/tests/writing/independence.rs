@@ -6,7 +6,7 @@ use crate::{SENTENCES, best, models, prepared_models, sentences};
 use gatto_model::{Drawing, Prediction, Request, Saved, Task, Writers};
 use gatto_search::{Sampling, SearchConfig};
 
-fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     pool.install(work)
 }

@@ -1,5 +1,6 @@
 //! Small translators that were never trained, and what they write.
 
+mod images;
 mod independence;
 mod wishes;
 
