@@ -368,6 +368,13 @@ mod tests {
         batch.source.tokens().unwrap()
     }
 
+    fn seen_by(batch: &Batch) -> &ImageBatch {
+        match &batch.source {
+            Sources::Images(images) => images,
+            Sources::Tokens(_) => panic!("tokens"),
+        }
+    }
+
     #[test]
     fn rows_end_and_are_padded() {
         let examples = [(vec![5, 6, 7], vec![8]), (vec![9], vec![])];
@@ -375,12 +382,12 @@ mod tests {
         assert_eq!(batches.len(), 1);
         let batch = &batches[0];
         assert_eq!(batch.indices, [1, 0]);
-        assert_eq!(read_by(&batch).ids, [9, END, PAD, PAD, 5, 6, 7, END]);
+        assert_eq!(read_by(batch).ids, [9, END, PAD, PAD, 5, 6, 7, END]);
         assert_eq!(read_by(batch).lengths, [2, 4]);
         assert_eq!(batch.target.ids, [END, PAD, 8, END]);
         assert_eq!((batch.target.rows, batch.target.width), (2, 2));
-        assert_eq!(read_by(&batch).row(0), [9, END]);
-        assert_eq!(read_by(&batch).tokens(), 6);
+        assert_eq!(read_by(batch).row(0), [9, END]);
+        assert_eq!(read_by(batch).tokens(), 6);
     }
 
     #[test]
@@ -406,16 +413,72 @@ mod tests {
             assert_eq!(parts.iter().flat_map(|part| part.indices.clone()).collect::<Vec<_>>(), batch.indices);
             let mut row = 0;
             for part in &parts {
-                assert_eq!((read_by(&part).rows, part.target.rows), (part.rows(), part.rows()));
-                assert_eq!(Some(&read_by(&part).width), read_by(&part).lengths.iter().max());
+                assert_eq!((read_by(part).rows, part.target.rows), (part.rows(), part.rows()));
+                assert_eq!(Some(&read_by(part).width), read_by(part).lengths.iter().max());
                 for inside in 0..part.rows() {
-                    assert_eq!(read_by(&part).row(inside), read_by(&batch).row(row));
+                    assert_eq!(read_by(part).row(inside), read_by(&batch).row(row));
                     assert_eq!(part.target.row(inside), batch.target.row(row));
                     row += 1;
                 }
             }
         }
         assert_eq!(batch.parts(1), [batch]);
+    }
+
+    fn image(number: usize, height: usize, width: usize) -> Pixels {
+        Pixels::new(height, width, 3, vec![number as f32; height * width * 3]).unwrap()
+    }
+
+    #[test]
+    fn images_are_predicted_in_batches_beside_texts() {
+        let source = |n: usize| match n % 3 {
+            0 => Source::Tokens(vec![9; n % 2]),
+            _ => Source::Image(image(n, 4, 5)),
+        };
+        let batches = prediction_batches((0..12).map(source).collect(), &Limits::examples(3)).unwrap();
+        let mut seen: Vec<u64> = batches.iter().flat_map(|batch| batch.indices.clone()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..12).collect::<Vec<_>>());
+        let images: Vec<&Batch> = batches.iter().filter(|batch| batch.source.tokens().is_none()).collect();
+        assert_eq!(images.iter().map(|batch| batch.rows()).collect::<Vec<_>>(), [3, 3, 2]);
+        for batch in images {
+            let found = seen_by(batch);
+            assert_eq!((found.rows, found.height, found.width, found.channels), (batch.rows(), 4, 5, 3));
+            assert_eq!((batch.source.rows(), batch.source.size()), (batch.rows(), batch.rows() * 60));
+            for (row, &index) in batch.indices.iter().enumerate() {
+                assert!(found.row(row).iter().all(|value| *value == index as f32));
+            }
+        }
+        let uneven = vec![Source::Image(image(0, 4, 5)), Source::Image(image(1, 5, 4))];
+        let error = prediction_batches(uneven, &Limits::examples(8)).unwrap_err().to_string();
+        assert!(error.contains("image 2 of the batch has another shape"), "{error}");
+    }
+
+    /// However many may stand in a batch, their values are bounded.
+    #[test]
+    fn few_large_images_are_computed_together() {
+        let (most, side) = (MOST_VALUES / (1024 * 1024 * 3), 1024);
+        let sources = (0..=most).map(|n| Source::Image(image(n, side, side))).collect();
+        let batches = prediction_batches(sources, &Limits::examples(64)).unwrap();
+        assert_eq!(batches.iter().map(Batch::rows).collect::<Vec<_>>(), [most, 1]);
+    }
+
+    #[test]
+    fn images_and_their_texts_stay_in_order() {
+        let examples: Vec<(Pixels, Vec<u32>)> = (0..5).map(|n| (image(n, 2, 2), vec![9; n])).collect();
+        let batches = evaluation_batches_of_images(&examples, 2).unwrap();
+        assert_eq!(batches.iter().map(Batch::rows).collect::<Vec<_>>(), [2, 2, 1]);
+        let indices: Vec<u64> = batches.iter().flat_map(|batch| batch.indices.clone()).collect();
+        assert_eq!(indices, [0, 1, 2, 3, 4]);
+        assert_eq!(batches[1].target.ids, [9, 9, END, PAD, 9, 9, 9, END]);
+        let parts = batches[1].parts(3);
+        assert_eq!(parts.len(), 2);
+        for (row, part) in parts.iter().enumerate() {
+            assert_eq!((seen_by(part).rows, seen_by(part).row(0)), (1, seen_by(&batches[1]).row(row)));
+            assert_eq!(part.target.row(0), batches[1].target.row(row));
+        }
+        assert_eq!(batches[1].parts(1), [batches[1].clone()]);
+        assert!(evaluation_batches_of_images(&[], 2).unwrap().is_empty());
     }
 
     #[test]

@@ -100,7 +100,12 @@ struct Rows {
 impl Rows {
     fn batch(&self) -> Batch {
         let indices = (0..self.source.len() as u64).collect();
-        Batch { source: Padded::new(&self.source), target: Padded::new(&self.target), indices }
+        Batch {
+            source: Padded::new(&self.source).into(),
+            target: Padded::new(&self.target),
+            indices,
+            each: 1,
+        }
     }
 }
 

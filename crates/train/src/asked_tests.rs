@@ -5,11 +5,15 @@ use gatto_data::tokens::{END, PAD, START};
 
 fn batch(sources: &[Vec<u32>], targets: &[Vec<u32>]) -> Batch {
     let indices = (0..sources.len() as u64).collect();
-    Batch { source: Padded::new(sources), target: Padded::new(targets), indices }
+    Batch { source: Padded::new(sources).into(), target: Padded::new(targets), indices, each: 1 }
 }
 
 fn asked(task: Task, batch: &Batch) -> Asked<'_> {
     Asked::new(task, batch, &MaskingConfig::default(), 50, Draws::Example)
+}
+
+fn tokens_of_source<'a>(asked: &'a Asked<'_>) -> &'a Padded {
+    asked.source.tokens().unwrap()
 }
 
 /// The answers that count, with their places.
@@ -25,7 +29,7 @@ fn answers(asked: &Asked<'_>) -> Vec<(usize, u32)> {
 #[test]
 fn tokens_and_labels_are_asked_where_they_stand() {
     let pair = batch(&[vec![7, END], vec![8, 9, END]], &[vec![5, 6, END], vec![END]]);
-    for task in [Task::Translate, Task::LanguageModel] {
+    for task in [Task::Translate, Task::Caption, Task::LanguageModel] {
         let asked = asked(task, &pair);
         assert_eq!(answers(&asked), [(0, 5), (1, 6), (2, END), (3, END)]);
         assert_eq!(asked.count(), pair.target.tokens());
@@ -69,8 +73,8 @@ fn hidden_tokens_are_asked_for_and_ends_are_never_hidden() {
         assert_eq!(asked.count(), 400 * expected, "of {length}");
         let found: std::collections::BTreeMap<usize, u32> = answers(&asked).into_iter().collect();
         let (mut masked, mut same, mut other) = (0, 0, 0);
-        for (place, &id) in asked.source.ids.iter().enumerate() {
-            let was = text.source.ids[place];
+        for (place, &id) in tokens_of_source(&asked).ids.iter().enumerate() {
+            let was = tokens_of(&text).ids[place];
             let Some(&answer) = found.get(&place) else {
                 assert_eq!(id, was);
                 continue;
@@ -99,18 +103,20 @@ fn hidden_tokens_are_asked_for_and_ends_are_never_hidden() {
 fn what_is_hidden_depends_on_the_step_or_on_the_example_alone() {
     let text = text(20);
     let hidden = |batch: &Batch, draws| {
-        Asked::new(Task::MaskedLanguageModel, batch, &MaskingConfig::default(), 50, draws).source.into_owned()
+        let asked = Asked::new(Task::MaskedLanguageModel, batch, &MaskingConfig::default(), 50, draws);
+        tokens_of_source(&asked).clone()
     };
     assert_eq!(hidden(&text, Draws::Step(3)), hidden(&text, Draws::Step(3)));
     assert_ne!(hidden(&text, Draws::Step(3)), hidden(&text, Draws::Step(4)));
     let all = hidden(&text, Draws::Example);
     assert_ne!(all.row(0), all.row(1));
     // An example beside others, wider ones among them, and alone.
-    let row = text.source.row(7).to_vec();
+    let row = tokens_of(&text).row(7).to_vec();
     let beside = Batch {
-        source: Padded::new(&[vec![9; 30], row]),
+        source: Padded::new(&[vec![9; 30], row]).into(),
         target: Padded::new::<Vec<u32>>(&[vec![], vec![]]),
         indices: vec![99, 7],
+        each: 1,
     };
     assert_eq!(hidden(&beside, Draws::Example).row(1), all.row(7));
 }
@@ -120,6 +126,6 @@ fn all_can_be_hidden_and_nothing_exchanged() {
     let text = text(5);
     let masking = MaskingConfig { share: 1.0, masked: 1.0, random: 0.0 };
     let asked = Asked::new(Task::MaskedLanguageModel, &text, &masking, 50, Draws::Step(1));
-    assert_eq!(asked.source.row(0), [MASK, MASK, MASK, MASK, MASK, END]);
+    assert_eq!(tokens_of_source(&asked).row(0), [MASK, MASK, MASK, MASK, MASK, END]);
     assert_eq!(asked.count(), 400 * 5);
 }

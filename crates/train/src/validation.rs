@@ -108,7 +108,21 @@ impl Validation {
         };
         let Some(set) = corpora::open_images(config, base, ScenePart::Valid)? else { return Ok(None) };
         let (coder, count) = (vocabulary.image_coder(), config.train.valid_examples as u64);
-        Ok(Some(Self::Images(HeldImages::new(set, coder, images, count, IMAGES_AT_ONCE)?)))
+        let max_length = config.train.max_length;
+        let held = HeldImages::new(set, coder, images, count, IMAGES_AT_ONCE)?;
+        let (held, too_long) = held.no_longer_than(max_length);
+        if held.is_empty() {
+            let problem = format!(
+                "has no image to validate on ({too_long} have a caption with more than train.max_length = {max_length} \
+                 tokens); check the list, or raise train.max_length"
+            );
+            return Err(DataError::Config { key: "data.valid".into(), problem });
+        }
+        if too_long > 0 {
+            let note = format!("validation leaves out {too_long} images with a too long caption");
+            recorder.record(&Event::Noted(&note));
+        }
+        Ok(Some(Self::Images(held)))
     }
 
     /// Reads as many examples of a corpus as `config` asks for, and notes what had to be left out.

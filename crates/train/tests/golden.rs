@@ -102,7 +102,8 @@ impl Small {
             rows: number(&golden["batch"]),
             width: number(&golden[format!("{name}_time")]),
         };
-        let batch = Batch { source: side("source"), target: side("target"), indices: vec![0, 1, 2] };
+        let batch =
+            Batch { source: side("source").into(), target: side("target"), indices: vec![0, 1, 2], each: 1 };
         let adam = &golden["adam"];
         let config = TrainConfig {
             learning_rate: float(&adam["lr"]),

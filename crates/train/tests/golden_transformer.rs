@@ -109,7 +109,7 @@ impl Case {
             false => padded(&golden["source"], &golden["source_lengths"]),
         };
         let indices = (0..target.rows as u64).collect();
-        Self { golden, name, form, model, batch: Batch { source, target, indices } }
+        Self { golden, name, form, model, batch: Batch { source: source.into(), target, indices, each: 1 } }
     }
 
     fn forward(&self) -> (Option<Memory>, Forward) {
@@ -176,7 +176,7 @@ fn every_transformer_agrees_in_memory_scores_loss_and_every_gradient() {
         let (memory, forward) = case.forward();
         assert_eq!(memory.is_none(), golden["memory"].is_null(), "{name}");
         if let Some(memory) = memory {
-            case.compare("memory", &golden["memory"], memory.states, &batch.source);
+            case.compare("memory", &golden["memory"], memory.states, batch.source.tokens().expect("tokens"));
         }
         case.compare("logits", &golden["logits"], forward.logits, &batch.target);
 
@@ -200,6 +200,7 @@ fn every_head_looks_where_it_should() {
     for case in Case::all().iter().filter(|case| !case.golden["attention"].is_null()) {
         let (memory, Forward { heads, cross_heads, alignment, .. }) = case.forward();
         let Batch { source, target, .. } = &case.batch;
+        let source = source.tokens().expect("tokens");
         let encoder = memory.map(|memory| memory.heads).unwrap_or_default();
         for (kind, found, of) in
             [("encoder", encoder, source), ("decoder", heads, target), ("cross", cross_heads.clone(), target)]

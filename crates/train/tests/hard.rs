@@ -42,7 +42,12 @@ fn model(attention: &AttentionConfig) -> Model {
 
 /// One sentence of three positions, and a target of two.
 fn batch() -> Batch {
-    Batch { source: Padded::new(&[vec![5, 6, 2]]), target: Padded::new(&[vec![7, 2]]), indices: vec![0] }
+    Batch {
+        source: Padded::new(&[vec![5, 6, 2]]).into(),
+        target: Padded::new(&[vec![7, 2]]),
+        indices: vec![0],
+        each: 1,
+    }
 }
 
 /// What one sequence of choices gives: its probability, its loss, and the gradients of both the

@@ -460,9 +460,94 @@ mod tests {
             ("builtin = \"copy\"\nmin_length = 3\nmax_length = 2", "must be 1 ≤ min ≤ max"),
             ("train = { sauce = \"a\" }", "unknown field `sauce`"),
             ("train = { tsv = \"a\", columns = [0] }", "columns = [0]"),
+            // Images.
+            ("train = { images = \"a\" }", "`data.train`: `images` without a list; add `tsv = "),
+            ("train = { images = \"a\", tsv = \"b\", jsonl = \"c\" }", "`data.train`: write exactly one of"),
+            ("train = { images = \"a\", text = \"b\" }", "`images` with `tsv` or `jsonl`, or `idx`"),
+            ("train = { images = \"a\", idx = [\"b\", \"c\"] }", "exactly one of"),
+            ("train = { idx = [\"a\", \"b\"], tsv = \"c\" }", "exactly one of"),
+            ("train = { idx = [\"a\"] }", "idx = [\"a\"]"),
+            (
+                "train = { images = \"a\", tsv = \"b\", columns = [0, 1] }",
+                "`columns` goes with `tsv` only; remove",
+            ),
+            (
+                "train = { images = \"a\", jsonl = \"b\", keys = [\"c\", \"d\"] }",
+                "`keys` goes with `jsonl` only; remove",
+            ),
+            (
+                "train = { images = \"a\", tsv = \"b\" }\nvalid = { images = \"a\" }",
+                "`data.valid`: `images` without",
+            ),
+            (
+                "train = { text = \"a\" }\nasked = \"count\"",
+                "`data.asked`: belongs to `builtin = \"shapes\"`; remove",
+            ),
+            (
+                "train = { images = \"a\", tsv = \"b\" }\ncaptions = 3",
+                "`data.captions`: belongs to `builtin = \"shapes\"`",
+            ),
+            ("builtin = \"copy\"\nasked = \"count\"", "`data.asked`: belongs to `builtin = \"shapes\"`"),
+            ("builtin = \"copy\"\ncaptions = 2", "`data.captions`: belongs to `builtin = \"shapes\"`"),
+            (
+                "builtin = \"shapes\"\nmin_length = 2",
+                "`data.min_length`: belongs to copy, reverse and sort; remove",
+            ),
+            (
+                "builtin = \"shapes\"\nmax_length = 2",
+                "`data.max_length`: belongs to copy, reverse and sort; remove",
+            ),
+            (
+                "builtin = \"shapes\"\nasked = \"smallest\"",
+                "unknown variant `smallest`, expected one of `largest`",
+            ),
+            ("builtin = \"shapes\"\ntrain = { idx = [\"a\", \"b\"] }", "exclude each other; remove one"),
+            ("builtin = \"shape\"", "`data.builtin`"),
         ] {
             let message = resolve(text).unwrap_err();
             assert!(message.contains(remedy), "{text}: {message}");
         }
+    }
+
+    #[test]
+    fn images_resolve_against_the_base_and_open_as_what_they_are() {
+        let source = resolve(
+            "train = { images = \"photos\", tsv = \"list.tsv\" }\nvalid = { images = \"/p\", jsonl = \"v\" }\n\
+             test = { idx = [\"i\", \"l\"] }",
+        );
+        let source = source.unwrap();
+        assert!(source.has_images());
+        let images = |folder: &str, list: &str, format| Files::Images {
+            folder: folder.into(),
+            list: list.into(),
+            format,
+        };
+        let DataSource::Files { train, valid, test, skip_bad: false } = source else { panic!("files") };
+        assert_eq!(train, images("/base/photos", "/base/list.tsv", ListFormat::Tsv));
+        assert_eq!(valid, Some(images("/p", "/base/v", ListFormat::Jsonl)));
+        let idx = Files::Idx { images: "/base/i".into(), labels: "/base/l".into() };
+        assert_eq!(test.as_ref(), Some(&idx));
+        let error = |found: Result<(), DataError>| found.unwrap_err().to_string();
+        assert!(error(train.open(false).map(drop)).contains("are images, and texts are wanted"));
+        let captions = error(idx.open_images(Texts::Captions, false).map(drop));
+        assert!(
+            captions.contains("has labels, and captions are wanted; write `task = \"classify\"`"),
+            "{captions}"
+        );
+        let text = Files::Single { path: "a".into() };
+        assert!(error(text.open_images(Texts::Labels, false).map(drop)).contains("write { images = "));
+
+        assert_eq!(
+            resolve("builtin = \"shapes\"\nasked = \"largest-colour\"\nexamples = 7").unwrap(),
+            DataSource::Shapes {
+                asked: Some(AskedKind::LargestColour),
+                captions: CAPTIONS,
+                examples: Some(7)
+            }
+        );
+        let shapes = resolve("builtin = \"shapes\"\ncaptions = 2").unwrap();
+        assert_eq!(shapes, DataSource::Shapes { asked: None, captions: 2, examples: None });
+        assert!(shapes.has_images() && !resolve("builtin = \"copy\"").unwrap().has_images());
+        assert!(!resolve("train = { text = \"a\" }").unwrap().has_images());
     }
 }

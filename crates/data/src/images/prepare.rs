@@ -167,17 +167,24 @@ impl Preparation {
             () if !side(self.height) => wrong("height", "is from 1 to 4096 pixels; write 64, for instance"),
             () if !side(self.width) => wrong("width", "is from 1 to 4096 pixels; write 64, for instance"),
             () if !matches!(self.channels, 1 | 3) => wrong("channels", "is 1 for grey or 3 for colours"),
-            () if !(0.0..=1.0).contains(&flip) => wrong("flip", "is from 0 to 1; write 0.5, for instance"),
+            () if !(0.0..=1.0).contains(&flip) => {
+                wrong("augmentation.flip", "is from 0 to 1; write 0.5, for instance")
+            }
             () if !(0.01..=1.0).contains(&crop) => {
-                wrong("crop", "is from 0.01 to 1; write 0.5, for instance")
+                wrong("augmentation.crop", "is from 0.01 to 1; write 0.5, for instance")
             }
             () if !(1.0..=4.0).contains(&stretch) => {
-                wrong("stretch", "is from 1 to 4; write 1.33, for instance")
+                wrong("augmentation.stretch", "is from 1 to 4; write 1.33, for instance")
             }
             () if !(0.0..1.0).contains(&colour) => {
-                wrong("colour", "is from 0 to below 1; write 0.2, for instance")
+                wrong("augmentation.colour", "is from 0 to below 1; write 0.2, for instance")
             }
-            () => self.normalisation.validate(),
+            () => self.normalisation.validate().map_err(|error| match error {
+                DataError::Config { key, problem } => {
+                    DataError::Config { key: format!("normalisation.{key}"), problem }
+                }
+                other => other,
+            }),
         }
     }
 

@@ -241,6 +241,22 @@ impl HeldImages {
         Ok(Self { set, coder, preparation, batches, texts })
     }
 
+    /// The same without images whose first caption has more tokens than this, and how many these were.
+    pub fn no_longer_than(mut self, most: usize) -> (Self, u64) {
+        let ImageCoder::Captions(tokens) = &self.coder else { return (self, 0) };
+        let (mut left, mut long) = (Vec::new(), 0);
+        let batch = self.batches.first().map_or(1, Vec::len);
+        for index in self.batches.into_iter().flatten() {
+            let text = self.texts.get(index as usize).and_then(|texts| texts.first());
+            match text.is_some_and(|text| tokens.encode(text).len() > most) {
+                true => long += 1,
+                false => left.push(index),
+            }
+        }
+        self.batches = left.chunks(batch).map(<[u64]>::to_vec).collect();
+        (self, long)
+    }
+
     /// How many batches there are.
     pub fn len(&self) -> usize {
         self.batches.len()

@@ -1,6 +1,6 @@
 //! Where models look: weights are shares of what exists, and of nothing else.
 
-use crate::variants::{Variant, values, widened, writers};
+use crate::variants::{Variant, values, writers};
 use burn::tensor::{Device, Tensor};
 use gatto_data::Padded;
 use gatto_model::config::{FocusKind, Reader};
@@ -10,12 +10,13 @@ use gatto_nn::Noise;
 /// columns wider than the longest of them.
 fn weights(variant: &Variant, noise: &mut Noise) -> Option<Vec<Vec<Vec<f32>>>> {
     let model = variant.model(&Device::flex());
-    let source = widened(&Padded::new(&variant.sources()), 3, 7);
+    let source = variant.wide_source(3, 7);
     let target = Padded::new(&variant.targets());
     let memory = model.encode(&source, noise);
     let found = model.forward(&model.teacher_inputs(&target), memory.as_ref(), noise).alignment?.weights;
     let [_, time, positions] = found.dims();
-    assert_eq!([time, positions], [target.width, source.width], "{}", variant.name);
+    let most = source.tokens().map_or(variant.lengths()[0], |tokens| tokens.width);
+    assert_eq!([time, positions], [target.width, most], "{}", variant.name);
     let rows: Vec<Vec<f32>> = values(found).chunks_exact(positions).map(<[f32]>::to_vec).collect();
     Some(rows.chunks_exact(time).map(<[Vec<f32>]>::to_vec).collect())
 }
@@ -27,9 +28,9 @@ fn weights_sum_to_one_on_what_exists_and_are_zero_elsewhere() {
         for noise in [&mut Noise::none(), &mut Noise::seeded(3)] {
             let Some(weights) = weights(&variant, noise) else { continue };
             looked += 1;
-            for (row, (source, steps)) in variant.sources().iter().zip(&weights).enumerate() {
+            for (row, (&length, steps)) in variant.lengths().iter().zip(&weights).enumerate() {
                 for (t, weights) in steps.iter().enumerate() {
-                    let (inside, outside) = weights.split_at(source.len());
+                    let (inside, outside) = weights.split_at(length);
                     let sum: f32 = inside.iter().sum();
                     let place = format!("{} row {row} step {t}: {weights:?}", variant.name);
                     assert!((sum - 1.0).abs() < 1e-5, "{place}");
@@ -63,15 +64,18 @@ fn heads_look_at_what_exists_and_at_nothing_later() {
     for variant in writers() {
         let Variant { name, plan, .. } = &variant;
         let model = variant.model(&Device::flex());
-        let source = widened(&Padded::new(&variant.sources()), 3, 7);
+        let (source, lengths) = (variant.wide_source(3, 7), variant.lengths());
         let target = Padded::new(&variant.targets());
         let noise = &mut Noise::none();
         let memory = model.encode(&source, noise);
         let forward = model.forward(&model.teacher_inputs(&target), memory.as_ref(), noise);
         // A single network has read the source, but for its end, in columns of its own that end together.
         let single = plan.reader == Reader::Itself;
-        let before = if single { source.width } else { 0 };
-        let begins = |row: usize| if single { source.width - (source.lengths[row] - 1) } else { 0 };
+        let width = source.tokens().map_or(0, |tokens| tokens.width);
+        let before = if single { width } else { 0 };
+        let begins = |row: usize| if single { width - (lengths[row] - 1) } else { 0 };
+        // A class token stands before what it stands for.
+        let class = usize::from(memory.as_ref().is_some_and(|memory| memory.class.is_some()));
         let encoder = memory.map(|memory| memory.heads).unwrap_or_default();
         for (found, layers) in looked.iter_mut().zip([&encoder, &forward.heads, &forward.cross_heads]) {
             *found += layers.len();
@@ -79,7 +83,7 @@ fn heads_look_at_what_exists_and_at_nothing_later() {
         for layer in encoder {
             assert_seen(&format!("{name}, encoder"), layer, |row, t, column| match single {
                 true => column >= begins(row) && column <= t,
-                false => column < source.lengths[row],
+                false => column < class + lengths[row],
             });
         }
         for layer in forward.heads {
@@ -87,7 +91,7 @@ fn heads_look_at_what_exists_and_at_nothing_later() {
             assert_seen(&format!("{name}, decoder"), layer, sees);
         }
         for layer in forward.cross_heads {
-            assert_seen(&format!("{name}, cross"), layer, |row, _, column| column < source.lengths[row]);
+            assert_seen(&format!("{name}, cross"), layer, |row, _, column| column < lengths[row]);
         }
     }
     assert!(looked.iter().all(|&layers| layers > 20), "{looked:?}");
@@ -98,20 +102,19 @@ fn each_focus_looks_where_it_should() {
     for variant in writers() {
         let Some(attention) = variant.plan.attention.clone() else { continue };
         let weights = weights(&variant, &mut Noise::none()).expect("it looks");
-        for (source, steps) in variant.sources().iter().zip(&weights) {
+        for (&length, steps) in variant.lengths().iter().zip(&weights) {
             for (t, weights) in steps.iter().enumerate() {
                 let seen: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
                 let (first, last) = (seen[0], seen[seen.len() - 1]);
                 match attention.focus {
-                    FocusKind::Soft => assert_eq!(seen.len(), source.len(), "{}", variant.name),
+                    FocusKind::Soft => assert_eq!(seen.len(), length, "{}", variant.name),
                     FocusKind::Hard => assert_eq!(seen.len(), 1, "{}", variant.name),
                     FocusKind::Local => {
                         let window = attention.window.expect("it is given");
                         assert!(last - first <= 2 * window, "{} {seen:?}", variant.name);
                         if attention.aligned == Some(gatto_model::config::AlignedKind::Monotone) {
-                            let centre = t.min(source.len() - 1);
-                            let expected =
-                                centre.saturating_sub(window)..=(centre + window).min(source.len() - 1);
+                            let centre = t.min(length - 1);
+                            let expected = centre.saturating_sub(window)..=(centre + window).min(length - 1);
                             assert_eq!((first, last), expected.into_inner(), "{} step {t}", variant.name);
                         }
                     }

@@ -28,7 +28,7 @@ fn load(variant: &Variant, path: &Path, precision: Precision, whole: bool) -> Mo
 }
 
 fn bits(variant: &Variant, model: &Model) -> Vec<u32> {
-    let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
+    let (source, target) = (variant.source(), Padded::new(&variant.targets()));
     let scores = scores(variant, model, &source, &target).concat().concat();
     assert!(scores.iter().all(|score| score.is_finite()), "{}", variant.name);
     scores.into_iter().map(f32::to_bits).collect()

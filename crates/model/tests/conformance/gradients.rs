@@ -4,20 +4,28 @@ use crate::heads::answers;
 use crate::variants::{Variant, all, assert_close, values};
 use burn::module::Param;
 use burn::tensor::{Device, Gradients, Tensor};
-use gatto_data::Padded;
-use gatto_model::Model;
+use gatto_data::{Padded, Sources};
 use gatto_model::weights::{self, Visit, Weight, Weights};
+use gatto_model::{Memory, Model};
 use gatto_nn::loss::{Targets, cross_entropy, mixture_cross_entropy};
 use gatto_nn::positions::PositionKind;
 use gatto_nn::{Initial, Noise};
 use std::collections::BTreeMap;
 
-/// Whether a parameter has no part in the loss: a baseline learns from costs, which are not here.
-fn is_idle(name: &str) -> bool {
-    name.contains("baseline")
+/// Whether a parameter has no part in the loss: a baseline learns from costs, which are not here, and so does what leads to
+/// a choice where there is one.
+fn is_idle(variant: &Variant, name: &str) -> bool {
+    name.contains("baseline") || chooses_and_gates(variant) && name.contains(".look.")
+}
+
+/// Whether a position of the source is chosen, and only a share of what stands there let through: then there is no
+/// mixture over all choices to learn from, and what led to the choice has no slope.
+fn chooses_and_gates(variant: &Variant) -> bool {
+    variant.chooses() && variant.plan.attention.as_ref().is_some_and(|attention| attention.gate)
 }
 
 struct Take<'a> {
+    variant: &'a Variant,
     gradients: &'a Gradients,
     found: Weights,
 }
@@ -26,7 +34,7 @@ impl Visit for Take<'_> {
     fn visit<const D: usize>(&mut self, name: String, param: &Param<Tensor<D>>) {
         let gradient = match param.val().grad(self.gradients) {
             Some(gradient) => gradient,
-            None if is_idle(&name) => param.val().inner() * 0.0,
+            None if is_idle(self.variant, &name) => param.val().inner() * 0.0,
             None => panic!("{name} has no gradient"),
         };
         self.found.insert(name, Weight { shape: gradient.dims().to_vec(), values: values(gradient) });
@@ -35,9 +43,14 @@ impl Visit for Take<'_> {
 
 /// The loss of every target position, or of every answer of a head; where a position of the source is chosen, of the mixture over
 /// all choices, since a choice itself has no slope.
-fn losses(variant: &Variant, model: &Model, source: &Padded, target: &Padded) -> Tensor<1> {
+pub(crate) fn losses(
+    variant: &Variant,
+    model: &Model,
+    memory: Option<Memory>,
+    source: &Sources,
+    target: &Padded,
+) -> Tensor<1> {
     let noise = &mut Noise::none();
-    let memory = model.encode(source, noise);
     let told = memory.as_ref().and_then(|memory| model.tell(memory, noise));
     if let (Some(task), Some(told)) = (variant.head(), told) {
         let (ids, weights) = answers(task, source, told.logits.dims());
@@ -49,7 +62,11 @@ fn losses(variant: &Variant, model: &Model, source: &Padded, target: &Padded) ->
         weights[row * target.width..][..length].fill(1.0);
     }
     let targets = Targets { ids: target.ids.clone(), weights, smoothing: 0.1 };
-    match model.forward_everywhere(&inputs, memory.as_ref(), noise) {
+    let everywhere = match chooses_and_gates(variant) {
+        true => None,
+        false => model.forward_everywhere(&inputs, memory.as_ref(), noise),
+    };
+    match everywhere {
         Some((logits, log_weights)) => mixture_cross_entropy(logits, log_weights, &targets),
         None => cross_entropy(model.forward(&inputs, memory.as_ref(), noise).logits, &targets),
     }
@@ -59,12 +76,13 @@ fn losses(variant: &Variant, model: &Model, source: &Padded, target: &Padded) ->
 pub(crate) fn loss_and_gradients(
     variant: &Variant,
     model: &Model,
-    source: &Padded,
+    source: &Sources,
     target: &Padded,
 ) -> (f64, Weights) {
-    let loss = losses(variant, model, source, target).sum();
+    let memory = model.encode(source, &mut Noise::none());
+    let loss = losses(variant, model, memory, source, target).sum();
     let gradients = loss.backward();
-    let mut take = Take { gradients: &gradients, found: Weights::new() };
+    let mut take = Take { variant, gradients: &gradients, found: Weights::new() };
     weights::visit(model, &mut take);
     (f64::from(loss.into_scalar::<f32>()), take.found)
 }
@@ -73,7 +91,7 @@ pub(crate) fn loss_and_gradients(
 struct Surface<'a> {
     variant: &'a Variant,
     weights: Weights,
-    source: Padded,
+    source: Sources,
     target: Padded,
 }
 
@@ -83,7 +101,9 @@ impl Surface<'_> {
         let mut weights = self.weights.clone();
         change(&mut weights);
         let model = self.variant.with(weights, &Device::flex());
-        values(losses(self.variant, &model, &self.source, &self.target)).into_iter().map(f64::from).sum()
+        let memory = model.encode(&self.source, &mut Noise::none());
+        let losses = losses(self.variant, &model, memory, &self.source, &self.target);
+        values(losses).into_iter().map(f64::from).sum()
     }
 
     /// The derivative along the line that `change` moves on, by the difference of fourth order
@@ -92,9 +112,17 @@ impl Surface<'_> {
     /// Its own error falls with h⁴: nothing at h = 0.01. What remains is rounding: each of some twenty
     /// losses is off by about 2e-7, so their sum by 1e-6, and the difference by about 1.5e-6 / h = 1.5e-4.
     fn slope(&self, h: f32, change: impl Fn(&mut Weights, f32)) -> f64 {
-        let at = |shift: f32| self.loss(|weights| change(weights, shift));
-        (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * f64::from(h))
+        difference(h, |shift: f32| self.loss(|weights| change(weights, shift)))
     }
+}
+
+fn difference(h: f32, at: impl Fn(f32) -> f64) -> f64 {
+    (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * f64::from(h))
+}
+
+/// Asserts that the loss, as a function of the way that was gone, has this slope.
+pub(crate) fn slope_of(what: &str, gradient: f64, loss: impl Fn(f32) -> f64) {
+    assert_slope(what, gradient, true, |h| difference(h, &loss));
 }
 
 const H: f32 = 0.01;
@@ -132,26 +160,36 @@ fn is_silent(variant: &Variant, name: &str) -> bool {
     name.ends_with(".key.bias") && (name.contains(".cross.") || !turned)
 }
 
-/// Two tests, so that they run beside each other.
+/// Three tests, so that they run beside each other.
 #[test]
 fn every_gradient_of_recurrent_models_is_the_slope() {
-    check_slopes(|variant| variant.self_attention().is_none() && variant.head().is_none());
+    check_slopes(|variant| {
+        variant.plan.images.is_none() && variant.self_attention().is_none() && variant.head().is_none()
+    });
 }
 
 #[test]
 fn every_gradient_of_transformers_and_heads_is_the_slope() {
-    check_slopes(|variant| variant.self_attention().is_some() || variant.head().is_some());
+    check_slopes(|variant| {
+        variant.plan.images.is_none() && (variant.self_attention().is_some() || variant.head().is_some())
+    });
+}
+
+#[test]
+fn every_gradient_of_models_of_images_is_the_slope() {
+    check_slopes(|variant| variant.plan.images.is_some());
 }
 
 fn check_slopes(of: fn(&Variant) -> bool) {
     for variant in all().into_iter().filter(|variant| of(variant) && !variant.jumps()) {
-        let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
+        let (source, target) = (variant.source(), Padded::new(&variant.targets()));
         let model = variant.model(&Device::flex().autodiff());
         let (_, gradients) = loss_and_gradients(&variant, &model, &source, &target);
-        let (looks, layers) = (variant.plan.attention.is_some(), variant.self_attention().is_some());
+        let looks = variant.plan.attention.is_some();
+        let layers = variant.self_attention().is_some() || variant.plan.images.is_some();
         let bends = looks || layers || variant.head().is_some();
         let surface = Surface { variant: &variant, weights: variant.weights(), source, target };
-        for (name, gradient) in gradients.iter().filter(|(name, _)| !is_idle(name)) {
+        for (name, gradient) in gradients.iter().filter(|(name, _)| !is_idle(&variant, name)) {
             let what = format!("{} {name}", variant.name);
             let largest = gradient.values.iter().map(|value| value.abs()).fold(0.0, f32::max);
             if is_silent(&variant, name) {
@@ -159,7 +197,7 @@ fn check_slopes(of: fn(&Variant) -> bool) {
                 continue;
             }
             assert!(largest > 1e-4, "{what} has no gradient to speak of");
-            // Transformers have many parameters: one direction in the space of each.
+            // Transformers and convolutions have many parameters: one direction in the space of each.
             if layers {
                 let this = Weights::from([(name.clone(), gradient.clone())]);
                 let way = uphill(&this);
@@ -231,7 +269,7 @@ impl Surface<'_> {
 #[test]
 fn fused_and_plain_blocks_make_the_same_model() {
     for variant in all() {
-        let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
+        let (source, target) = (variant.source(), Padded::new(&variant.targets()));
         let devices = [Device::flex().autodiff(), Device::flex().autodiff().gradient_checkpointing()];
         let [fused, plain] =
             devices.map(|device| loss_and_gradients(&variant, &variant.model(&device), &source, &target));

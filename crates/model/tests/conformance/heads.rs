@@ -1,9 +1,9 @@
 //! The list of models with a head in place of a decoder, and what holds of them alone.
 
 use crate::transformers::{layers, plain};
-use crate::variants::{Variant, assert_close, encoder, reading, scores, values, variant, widened};
+use crate::variants::{self, Variant, assert_close, encoder, reading, scores, values, variant};
 use burn::tensor::{Device, Tensor};
-use gatto_data::Padded;
+use gatto_data::{Padded, Sources};
 use gatto_model::config::{FeaturesConfig, HeadConfig, Pooling, RecurrentEncoderConfig};
 use gatto_model::{EncoderConfig, Model, ModelConfig, SharingConfig, Task};
 use gatto_nn::Noise;
@@ -128,7 +128,8 @@ fn with_features() -> Vec<Variant> {
 }
 
 /// Where the answers for a row stand among the scores of a head.
-pub(crate) fn places(task: Task, source: &Padded, row: usize) -> Vec<usize> {
+pub(crate) fn places(task: Task, source: &Sources, row: usize) -> Vec<usize> {
+    let Sources::Tokens(source) = source else { return vec![row] };
     let (width, length) = (source.width, source.lengths[row]);
     match task {
         Task::Classify => vec![row],
@@ -143,11 +144,14 @@ pub(crate) fn places(task: Task, source: &Padded, row: usize) -> Vec<usize> {
 
 /// The answers that a head's scores are compared with, and which of them count: any, as long as they
 /// follow from the row alone.
-pub(crate) fn answers(task: Task, source: &Padded, shape: [usize; 2]) -> (Vec<u32>, Vec<f32>) {
+pub(crate) fn answers(task: Task, source: &Sources, shape: [usize; 2]) -> (Vec<u32>, Vec<f32>) {
     let [count, labels] = shape;
     let (mut ids, mut weights) = (vec![0; count], vec![0.0; count]);
-    for row in 0..source.rows {
-        let sum: u32 = source.row(row).iter().sum();
+    for row in 0..source.rows() {
+        let sum: u32 = match source {
+            Sources::Tokens(tokens) => tokens.row(row).iter().sum(),
+            Sources::Images(images) => images.row(row)[0].to_bits() % 1000,
+        };
         for (number, place) in places(task, source, row).into_iter().enumerate() {
             ids[place] = (sum + 3 * number as u32) % labels as u32;
             weights[place] = 1.0;
@@ -156,7 +160,7 @@ pub(crate) fn answers(task: Task, source: &Padded, shape: [usize; 2]) -> (Vec<u3
     (ids, weights)
 }
 
-fn told(model: &Model, source: &Padded) -> (Tensor<2>, Option<Tensor<2>>) {
+fn told(model: &Model, source: &Sources) -> (Tensor<2>, Option<Tensor<2>>) {
     let noise = &mut Noise::none();
     let memory = model.encode(source, noise).expect("an encoder");
     let told = model.tell(&memory, noise).expect("a head");
@@ -166,12 +170,13 @@ fn told(model: &Model, source: &Padded) -> (Tensor<2>, Option<Tensor<2>>) {
 #[test]
 fn learned_pooling_weighs_what_exists_and_nothing_else() {
     let mut seen = 0;
-    for variant in all().into_iter().filter(|variant| variant.head().is_some()) {
-        let source = widened(&Padded::new(&variant.sources()), 3, 7);
+    for variant in variants::all().into_iter().filter(|variant| variant.head().is_some()) {
+        let source = variant.wide_source(3, 7);
         let (_, weights) = told(&variant.model(&Device::flex()), &source);
         assert_eq!(weights.is_some(), variant.name.contains("Attention"), "{}", variant.name);
         let Some(weights) = weights else { continue };
-        for (weights, &length) in values(weights).chunks_exact(source.width).zip(&source.lengths) {
+        let width = weights.dims()[1];
+        for (weights, length) in values(weights).chunks_exact(width).zip(variant.lengths()) {
             let (inside, outside) = weights.split_at(length);
             assert!((inside.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{} {weights:?}", variant.name);
             assert!(inside.iter().all(|&weight| weight > 0.0), "{} {weights:?}", variant.name);
@@ -179,7 +184,7 @@ fn learned_pooling_weighs_what_exists_and_nothing_else() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 3);
+    assert_eq!(seen, 5);
 }
 
 #[test]
@@ -189,7 +194,7 @@ fn each_direction_of_a_language_model_has_seen_its_own_side_only() {
     for variant in bidirectional_language_models() {
         let model = variant.model(&Device::flex());
         let directions = |row: &[u32]| {
-            let scores = scores(&variant, &model, &Padded::new(&[row]), &Padded::new(&[row])).concat();
+            let scores = scores(&variant, &model, &Padded::new(&[row]).into(), &Padded::new(&[row])).concat();
             let (forward, backward) = scores.split_at(width);
             (forward.to_vec(), backward.to_vec())
         };
@@ -218,7 +223,9 @@ fn each_direction_of_a_language_model_has_seen_its_own_side_only() {
 fn a_transformer_or_both_directions_see_every_token_from_everywhere() {
     for variant in of_every_position().into_iter().filter(|variant| !variant.name.contains(", gru")) {
         let model = variant.model(&Device::flex());
-        let of = |row: &[u32]| scores(&variant, &model, &Padded::new(&[row]), &Padded::new(&[row])).concat();
+        let of = |row: &[u32]| {
+            scores(&variant, &model, &Padded::new(&[row]).into(), &Padded::new(&[row])).concat()
+        };
         let before = of(&[5, 6, 7, 8]);
         for row in [[6, 6, 7, 8], [5, 6, 7, 5]] {
             for (at, (before, after)) in before.iter().zip(of(&row)).enumerate() {

@@ -1,11 +1,12 @@
 //! What must hold of every model, whatever it is made of. A new variant is a line in `variants.rs`,
-//! `transformers.rs` or `heads.rs`, and runs through all of this.
+//! `transformers.rs`, `heads.rs` or `images.rs`, and runs through all of this.
 
 mod attention;
 mod eight_bits;
 mod gradients;
 mod heads;
 mod hostile;
+mod images;
 mod padding;
 mod saving;
 mod stepping;

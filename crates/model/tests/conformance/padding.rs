@@ -19,18 +19,14 @@ const FILLERS: [u32; 2] = [PAD, 7];
 fn a_sentence_has_the_same_scores_alone_and_in_any_company() {
     for variant in all() {
         let model = variant.model(&Device::flex());
-        let (sources, targets) = (variant.sources(), variant.targets());
-        let (source, target) = (Padded::new(&sources), Padded::new(&targets));
+        let targets = variant.targets();
+        let (source, target) = (variant.source(), Padded::new(&targets));
         let together = scores(&variant, &model, &source, &target);
-        let wide = FILLERS
-            .map(|token| scores(&variant, &model, &widened(&source, 3, token), &widened(&target, 2, token)));
-        for row in 0..sources.len() {
-            let alone = scores(
-                &variant,
-                &model,
-                &Padded::new(&sources[row..=row]),
-                &Padded::new(&targets[row..=row]),
-            );
+        let wide = FILLERS.map(|token| {
+            scores(&variant, &model, &variant.wide_source(3, token), &widened(&target, 2, token))
+        });
+        for row in 0..targets.len() {
+            let alone = scores(&variant, &model, &variant.source_of(row), &Padded::new(&targets[row..=row]));
             let expected = alone[0].concat();
             let name = format!("{} row {row}", variant.name);
             assert_close(&name, &together[row].concat(), &expected, TOLERANCE);
@@ -45,12 +41,12 @@ fn a_sentence_has_the_same_scores_alone_and_in_any_company() {
 fn a_sentence_is_written_the_same_alone_and_in_any_company() {
     for variant in writers() {
         let model = variant.model(&Device::flex());
-        let sources = variant.sources();
-        let source = Padded::new(&sources);
-        let together = write(&model, &source, &vec![9; source.rows]);
-        let wide = FILLERS.map(|token| write(&model, &widened(&source, 3, token), &vec![9; source.rows]));
-        for row in 0..sources.len() {
-            let alone = &write(&model, &Padded::new(&sources[row..=row]), &[9])[0];
+        let source = variant.source();
+        let together = write(&model, &source, &vec![9; source.rows()]);
+        let wide =
+            FILLERS.map(|token| write(&model, &variant.wide_source(3, token), &vec![9; source.rows()]));
+        for row in 0..source.rows() {
+            let alone = &write(&model, &variant.source_of(row), &[9])[0];
             for found in [&together[row], &wide[0][row], &wide[1][row]] {
                 assert_eq!(found.tokens, alone.tokens, "{} row {row}", variant.name);
                 assert_eq!(found.finished, alone.finished, "{} row {row}", variant.name);
@@ -65,14 +61,14 @@ fn a_sentence_is_written_the_same_alone_and_in_any_company() {
 fn padding_and_company_change_no_gradient() {
     for variant in all() {
         let model = variant.model(&Device::flex().autodiff());
-        let (sources, targets) = (variant.sources(), variant.targets());
-        let (source, target) = (Padded::new(&sources), Padded::new(&targets));
+        let targets = variant.targets();
+        let (source, target) = (variant.source(), Padded::new(&targets));
         let (loss, together) = loss_and_gradients(&variant, &model, &source, &target);
         for token in FILLERS {
             let (wide_loss, wide) = loss_and_gradients(
                 &variant,
                 &model,
-                &widened(&source, 3, token),
+                &variant.wide_source(3, token),
                 &widened(&target, 2, token),
             );
             assert!(
@@ -92,8 +88,8 @@ fn padding_and_company_change_no_gradient() {
         // The gradient of a batch is the sum of the gradients of its sentences.
         let mut sum = together.clone();
         sum.values_mut().for_each(|weight| weight.values.fill(0.0));
-        for row in 0..sources.len() {
-            let (source, target) = (Padded::new(&sources[row..=row]), Padded::new(&targets[row..=row]));
+        for row in 0..targets.len() {
+            let (source, target) = (variant.source_of(row), Padded::new(&targets[row..=row]));
             for (name, gradient) in loss_and_gradients(&variant, &model, &source, &target).1 {
                 let total = &mut sum.get_mut(&name).expect("the same parameters").values;
                 total.iter_mut().zip(&gradient.values).for_each(|(sum, value)| *sum += value);
@@ -124,10 +120,10 @@ fn padding_needs_no_positions() {
     let model = variant.model(&Device::flex());
     let sources = [vec![5, 6, 7, 8, 9, 5, END], vec![END]];
     let targets = [vec![6, END], vec![9, 8, 7, 6, 5, 9, END]];
-    let together = scores(&variant, &model, &Padded::new(&sources), &Padded::new(&targets));
+    let together = scores(&variant, &model, &Padded::new(&sources).into(), &Padded::new(&targets));
     for (row, together) in together.iter().enumerate() {
         let (source, target) = (Padded::new(&sources[row..=row]), Padded::new(&targets[row..=row]));
-        let alone = scores(&variant, &model, &source, &target).concat();
+        let alone = scores(&variant, &model, &source.into(), &target).concat();
         assert_close(&format!("row {row}"), &together.concat(), &alone.concat(), TOLERANCE);
     }
 }

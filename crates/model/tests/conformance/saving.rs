@@ -37,7 +37,7 @@ fn what_is_saved_gives_the_same_scores_bit_for_bit() {
         let loaded =
             weights::install(variant.fresh(9, &device), weights::load(&path).expect("loaded"), &path, true);
         let loaded = loaded.expect("all weights in place");
-        let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
+        let (source, target) = (variant.source(), Padded::new(&variant.targets()));
         let bits = |model| {
             let scores = scores(&variant, model, &source, &target).concat().concat();
             scores.into_iter().map(f32::to_bits).collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 
 use crate::variants::{Variant, assert_close, scores, values, writers};
 use burn::tensor::Device;
-use gatto_data::Padded;
+use gatto_data::{Padded, Sources};
 use gatto_model::{Model, State};
 use gatto_nn::Noise;
 
@@ -11,13 +11,13 @@ const TOLERANCE: f32 = 1e-5;
 /// A batch beside its scores under teacher forcing.
 struct Whole {
     inputs: Padded,
-    source: Padded,
+    source: Sources,
     scores: Vec<Vec<Vec<f32>>>,
 }
 
 impl Whole {
     fn of(variant: &Variant, model: &Model) -> Self {
-        let (source, target) = (Padded::new(&variant.sources()), Padded::new(&variant.targets()));
+        let (source, target) = (variant.source(), Padded::new(&variant.targets()));
         Self {
             inputs: model.teacher_inputs(&target),
             scores: scores(variant, model, &source, &target),

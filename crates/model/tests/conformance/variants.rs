@@ -1,10 +1,10 @@
 //! The list of models, tiny ones, and the sentences that they are tried on.
 
-use crate::{heads, transformers};
+use crate::{heads, images, transformers};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use gatto_data::Padded;
 use gatto_data::tokens::END;
+use gatto_data::{Padded, Sources};
 use gatto_model::config::{
     AlignedKind, BaselineKind, FocusKind, Plan, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
     SingleRecurrentConfig, TransformerConfig, Writer,
@@ -16,6 +16,7 @@ use gatto_model::{
 };
 use gatto_nn::attention::ScoreKind;
 use gatto_nn::{Activation, Initial, Noise};
+use std::ops::Range;
 use std::path::Path;
 
 /// A model to be tried.
@@ -100,6 +101,7 @@ pub(crate) fn all() -> Vec<Variant> {
     found.extend(attending());
     found.extend(transformers::all());
     found.extend(heads::all());
+    found.extend(images::all());
     found
 }
 
@@ -128,6 +130,13 @@ fn attending() -> Vec<Variant> {
             found.push(looking("lstm", settings));
         }
         found.push(looking("lstm", AttentionConfig { feed: true, ..soft.clone() }));
+        for focus in focuses() {
+            let (gated, deep) = (AttentionConfig { query, gate: true, ..focus.clone() }, focus);
+            found.push(looking("gru", gated.clone()));
+            found.push(looking("rnn", AttentionConfig { query, deep_output: true, ..deep }));
+            let settings = AttentionConfig { deep_output: true, feed: true, coverage: true, ..gated };
+            found.push(looking("lstm", settings));
+        }
         found.push(looking("rnn", AttentionConfig { query, ..local(AlignedKind::Predicted, NARROW) }));
         let drawn = AttentionConfig { prediction_seed: Some(5), focus: FocusKind::Hard, ..soft.clone() };
         found.push(looking("gru", drawn.clone()));
@@ -322,6 +331,9 @@ impl Variant {
             let noise = values(initial.normal([weight.values.len()], 0.3).val());
             weight.values.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
         }
+        if self.plan.images.is_some() {
+            images::away_from_kinks(&mut weights);
+        }
         weights
     }
 
@@ -372,9 +384,37 @@ impl Variant {
         window || relu || self.name.contains("Max of a bidirectional")
     }
 
-    /// Sources of different lengths, the first of them empty but for its end.
-    pub(crate) fn sources(&self) -> Vec<Vec<u32>> {
-        rows(&[0, 4, 2, 6, 1], 11)
+    /// Sources of different lengths, the first of them empty but for its end; or images.
+    pub(crate) fn source(&self) -> Sources {
+        self.sources_of(0..SOURCES.len())
+    }
+
+    /// One of them alone.
+    pub(crate) fn source_of(&self, row: usize) -> Sources {
+        self.sources_of(row..row + 1)
+    }
+
+    fn sources_of(&self, which: Range<usize>) -> Sources {
+        match self.plan.images {
+            Some(images) => images::drawn(&images, which).into(),
+            None => Padded::new(&rows(&SOURCES, 11)[which]).into(),
+        }
+    }
+
+    /// [`Variant::source`] with more columns, as [`widened`] has them; images have none to add.
+    pub(crate) fn wide_source(&self, more: usize, filler: u32) -> Sources {
+        match self.source() {
+            Sources::Tokens(tokens) => widened(&tokens, more, filler).into(),
+            images => images,
+        }
+    }
+
+    /// How many positions of each source there are to look at.
+    pub(crate) fn lengths(&self) -> Vec<usize> {
+        match self.plan.grid() {
+            Some(grid) => vec![grid.len(); SOURCES.len()],
+            None => SOURCES.iter().map(|length| length + 1).collect(),
+        }
     }
 
     /// Targets for them, in lengths that do not follow the sources'.
@@ -382,6 +422,9 @@ impl Variant {
         rows(&[3, 1, 5, 0, 4], 29)
     }
 }
+
+/// Tokens of each source before its end.
+const SOURCES: [usize; 5] = [0, 4, 2, 6, 1];
 
 /// Rows of so many tokens, none of them special, and the end.
 fn rows(lengths: &[usize], salt: usize) -> Vec<Vec<u32>> {
@@ -405,7 +448,7 @@ pub(crate) fn widened(rows: &Padded, more: usize, filler: u32) -> Padded {
 pub(crate) fn scores(
     variant: &Variant,
     model: &Model,
-    source: &Padded,
+    source: &Sources,
     target: &Padded,
 ) -> Vec<Vec<Vec<f32>>> {
     let noise = &mut Noise::none();
@@ -422,7 +465,7 @@ pub(crate) fn scores(
         None => (row * target.width..row * target.width + target.lengths[row]).collect(),
     };
     let position = |place: usize| logits[place * vocabulary..][..vocabulary].to_vec();
-    (0..source.rows).map(|row| places(row).into_iter().map(position).collect()).collect()
+    (0..source.rows()).map(|row| places(row).into_iter().map(position).collect()).collect()
 }
 
 pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {

@@ -6,7 +6,7 @@ use crate::{SENTENCES, best, models, prepared_models, sentences};
 use gatto_model::{Drawing, Prediction, Request, Saved, Task, Writers};
 use gatto_search::{Sampling, SearchConfig};
 
-fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     pool.install(work)
 }
@@ -81,7 +81,8 @@ fn what_search_reports_is_what_scoring_gives() {
 #[test]
 fn a_sample_depends_on_its_line_alone() {
     let sentences: Vec<String> = sentences().into_iter().take(100).collect();
-    let requests: Vec<Request<'_>> = sentences.iter().map(|sentence| Request::free(sentence)).collect();
+    let requests: Vec<Request<'_>> =
+        sentences.iter().map(|sentence| Request::free(sentence.as_str())).collect();
     for (name, mut saved) in models() {
         saved.search = SearchConfig { max_length: 8, ..SearchConfig::default() };
         let writers = Writers::alone(&saved).expect("a translator");
@@ -99,8 +100,8 @@ fn a_sample_depends_on_its_line_alone() {
         assert_eq!(first(&drawn(0..100, 4, 1, 9), 0), first(&all, 1), "{name}: the next seed");
         let differ = all.iter().filter(|each| each[0].text != each[1].text).count();
         assert!(differ > 50, "{name}: {differ}");
-        for (request, each) in requests.iter().zip(&all).take(10) {
-            let scored = saved.score(&[request.source], &[&each[0].text], 1).expect("scores").remove(0);
+        for (sentence, each) in sentences.iter().zip(&all).take(10) {
+            let scored = saved.score(&[sentence], &[&each[0].text], 1).expect("scores").remove(0);
             if scored.tokens == each[0].hypothesis.tokens {
                 assert!(
                     scored.log_probabilities.starts_with(&each[0].hypothesis.log_probabilities),

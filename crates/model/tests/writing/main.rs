@@ -1,5 +1,6 @@
 //! Small translators that were never trained, and what they write.
 
+mod images;
 mod independence;
 mod wishes;
 
@@ -85,7 +86,8 @@ pub(crate) fn prepared_models() -> Vec<(String, Saved)> {
 
 /// The best outputs of each sentence.
 pub(crate) fn best(saved: &Saved, sentences: &[String], batch: usize, count: usize) -> Vec<Vec<Prediction>> {
-    let requests: Vec<Request<'_>> = sentences.iter().map(|sentence| Request::free(sentence)).collect();
+    let requests: Vec<Request<'_>> =
+        sentences.iter().map(|sentence| Request::free(sentence.as_str())).collect();
     let writers = Writers::alone(saved).expect("a translator");
     writers.best(&requests, count, batch).expect("predictions")
 }

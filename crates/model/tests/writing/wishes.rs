@@ -9,7 +9,7 @@ fn written(saved: &Saved, constraints: &Constraints, count: usize) -> Vec<Vec<Pr
     let sentences: Vec<String> = sentences().into_iter().take(20).collect();
     let request = |source: &String| -> Vec<Prediction> {
         let writers = Writers::alone(saved).expect("a translator");
-        writers.best(&[Request { source, constraints }], count, 8).expect("predictions").remove(0)
+        writers.best(&[Request::new(source.as_str(), constraints)], count, 8).expect("predictions").remove(0)
     };
     sentences.iter().map(request).collect()
 }
@@ -49,7 +49,7 @@ fn wishes_that_cannot_be_met_are_named_by_their_source() {
     let (_, saved) = models().remove(0);
     let writers = Writers::alone(&saved).expect("a translator");
     let unknown = Constraints { must: strings(&["w1 zebra"]), ..Constraints::default() };
-    let requests = [Request::free("w1"), Request { source: "w2", constraints: &unknown }];
+    let requests = [Request::free("w1"), Request::new("w2", &unknown)];
     let error = writers.best(&requests, 1, 8).expect_err("no zebra");
     assert!(matches!(error, ModelError::Constraints { index: 1, .. }));
     assert!(error.to_string().contains("`zebra` is not in the vocabulary"), "{error}");
@@ -58,7 +58,8 @@ fn wishes_that_cannot_be_met_are_named_by_their_source() {
 #[test]
 fn a_model_agrees_with_itself() {
     let sentences: Vec<String> = sentences().into_iter().take(30).collect();
-    let requests: Vec<Request<'_>> = sentences.iter().map(|sentence| Request::free(sentence)).collect();
+    let requests: Vec<Request<'_>> =
+        sentences.iter().map(|sentence| Request::free(sentence.as_str())).collect();
     for (name, mut saved) in models() {
         saved.search = SearchConfig { beam: 3, max_length: 8, coverage: 0.1, ..SearchConfig::default() };
         let alone = best(&saved, &sentences, 8, 1);
@@ -120,7 +121,7 @@ fn other_tokens_lead_to_other_outputs() {
         saved.search = SearchConfig { beam: 2, max_length: 6, ..SearchConfig::default() };
         let writers = Writers::alone(&saved).expect("a translator");
         let begun = Constraints { prefix: "w3 w4".to_owned(), ..Constraints::default() };
-        let requests = [Request::free("w1 w2"), Request { source: "w5", constraints: &begun }];
+        let requests = [Request::free("w1 w2"), Request::new("w5", &begun)];
         let behind = writers.others(&requests, None, 3, 8).expect("others");
         assert_eq!(behind.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3]);
         for (others, given) in behind.iter().zip([0, 2]) {

@@ -2,6 +2,7 @@
 
 mod files;
 mod prepared;
+mod stream;
 
 use super::*;
 

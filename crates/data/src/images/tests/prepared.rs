@@ -142,17 +142,17 @@ fn settings_that_make_no_sense_are_refused() {
         (Preparation { height: 0, ..usual }, "`height`"),
         (Preparation { width: 9_999, ..usual }, "`width`"),
         (Preparation { channels: 4, ..usual }, "`channels`"),
-        (changed(Augmentation { flip: 1.5, ..none }), "`flip`"),
-        (changed(Augmentation { crop: 0.0, ..none }), "`crop`"),
-        (changed(Augmentation { crop: f32::NAN, ..none }), "`crop`"),
-        (changed(Augmentation { stretch: 0.5, ..none }), "`stretch`"),
-        (changed(Augmentation { colour: 1.0, ..none }), "`colour`"),
+        (changed(Augmentation { flip: 1.5, ..none }), "`augmentation.flip`"),
+        (changed(Augmentation { crop: 0.0, ..none }), "`augmentation.crop`"),
+        (changed(Augmentation { crop: f32::NAN, ..none }), "`augmentation.crop`"),
+        (changed(Augmentation { stretch: 0.5, ..none }), "`augmentation.stretch`"),
+        (changed(Augmentation { colour: 1.0, ..none }), "`augmentation.colour`"),
         (
             Preparation {
                 normalisation: Normalisation { deviation: [0.0; 3], ..Normalisation::HALF },
                 ..usual
             },
-            "`deviation`",
+            "`normalisation.deviation`",
         ),
     ] {
         let error = wrong.prepare(&picture(2, 2, 3), None).unwrap_err().to_string();

@@ -346,7 +346,6 @@ impl ModelConfig {
                 (None, _) => Ok(None),
             };
         };
-        let images = self.images.unwrap_or_default();
         let name = encoder.parts().0;
         if !matches!(self.task, Task::Caption | Task::Classify) {
             let message =
@@ -364,11 +363,17 @@ impl ModelConfig {
                 return Err(Complaint::new("attention.focus", message));
             }
         }
+        Ok(Some(self.preparation()?))
+    }
+
+    /// How images become what is read; refuses what makes no sense whatever reads them.
+    fn preparation(&self) -> Result<Preparation, Complaint> {
+        let images = self.images.unwrap_or_default();
         images.validate().map_err(|error| match error {
             DataError::Config { key, problem } => Complaint::new(format!("images.{key}"), problem),
             other => Complaint::new("images", other.to_string()),
         })?;
-        Ok(Some(images))
+        Ok(images)
     }
 
     fn the_encoder(&self) -> Result<&EncoderConfig, Complaint> {
@@ -457,8 +462,8 @@ impl ModelConfig {
                 check_recurrent_encoder(&at, cell, settings, encoder.embedding() + beside)
             }
             EncoderKind::Transformer(settings) => settings.check(&at),
-            EncoderKind::Cnn(settings) => settings.check(&self.images.unwrap_or_default()),
-            EncoderKind::Vit(settings) => settings.check(&self.images.unwrap_or_default()),
+            EncoderKind::Cnn(settings) => settings.check(&self.preparation()?),
+            EncoderKind::Vit(settings) => settings.check(&self.preparation()?),
         }
     }
 
