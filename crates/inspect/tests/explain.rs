@@ -221,7 +221,7 @@ fn a_report_is_the_mean_over_tokens() {
             pairs.iter().filter(|pair| pair.0.len() > most).map(|pair| pair.1.len() + 1).sum()
         };
         let all: usize = pairs.iter().map(|pair| pair.1.len() + 1).sum();
-        assert_eq!((found.sentences, found.tokens), (pairs.len(), all), "{name}");
+        assert_eq!((found.examples, found.tokens), (pairs.len(), all), "{name}");
         for correlation in [found.gradient, found.erasure, found.gradient_and_erasure] {
             assert!(correlation.is_some_and(|tau| (-1.0..=1.0).contains(&tau)), "{name}: {found:?}");
         }

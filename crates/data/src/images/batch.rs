@@ -7,10 +7,9 @@ use rand::seq::SliceRandom;
 
 use super::ahead::{Ahead, AheadSettings};
 use super::error::{ImageError, ImageProblem};
-use super::geometry::PixelBox;
 use super::image::Pixels;
 use super::prepare::{Draw, Preparation, Prepared, View};
-use super::set::{ImageSet, ImageText, Mention};
+use super::set::{ImageSet, ImageText};
 use crate::corpus::Memory;
 use crate::random::{generator, mixed};
 use crate::{DataError, Example};
@@ -79,18 +78,9 @@ impl Ready {
     ) -> Result<Self, DataError> {
         let example = set.get(index)?;
         let Prepared { pixels, view } = preparation.prepare(&example.image, draw)?;
-        let texts = example.texts.into_iter().map(|text| seen_through(&view, text)).collect();
+        let texts = example.texts.into_iter().map(|text| view.map_text(text)).collect();
         Ok(Self { index, name: example.name, pixels, view, texts })
     }
-}
-
-/// A text with the boxes that its image has after preparation. A word of whose boxes nothing is left names nothing.
-fn seen_through(view: &View, ImageText { text, mentions }: ImageText) -> ImageText {
-    let mentions = mentions.into_iter().filter_map(|Mention { word, boxes }| {
-        let boxes: Vec<PixelBox> = boxes.iter().filter_map(|found| view.map(found)).collect();
-        (!boxes.is_empty()).then_some(Mention { word, boxes })
-    });
-    ImageText { text, mentions: mentions.collect() }
 }
 
 /// Images that are computed together.

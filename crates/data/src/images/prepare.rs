@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::geometry::PixelBox;
 use super::image::{Image, Normalisation, Pixels};
 use super::resize::Filter;
+use super::set::{ImageText, Mention};
 use crate::DataError;
 use crate::random::{ChaCha8Rng, generator, mixed};
 use rand::Rng;
@@ -143,6 +144,15 @@ impl View {
                 PixelBox { left: side - mapped.right, right: side - mapped.left, ..mapped }
             }
         })
+    }
+
+    /// A text with the boxes that the result has. A word of whose boxes nothing is left names nothing.
+    pub fn map_text(&self, ImageText { text, mentions }: ImageText) -> ImageText {
+        let mentions = mentions.into_iter().filter_map(|Mention { word, boxes }| {
+            let boxes: Vec<PixelBox> = boxes.iter().filter_map(|found| self.map(found)).collect();
+            (!boxes.is_empty()).then_some(Mention { word, boxes })
+        });
+        ImageText { text, mentions: mentions.collect() }
     }
 }
 

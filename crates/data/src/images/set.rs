@@ -61,6 +61,13 @@ pub trait ImageSet: Send + Sync {
         Ok(None)
     }
 
+    /// A text that someone else wrote of example `index`, with the boxes of what its words name, in pixels of the image;
+    /// `None` if nobody knows where that is, or what the text says is not so.
+    fn located(&self, index: u64, text: &str) -> Result<Option<ImageText>, DataError> {
+        let _ = (index, text);
+        Ok(None)
+    }
+
     /// Whether there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -96,5 +103,9 @@ impl<S: ImageSet + ?Sized> ImageSet for std::sync::Arc<S> {
 
     fn verdict(&self, index: u64, text: &str) -> Result<Option<Verdict>, DataError> {
         (**self).verdict(index, text)
+    }
+
+    fn located(&self, index: u64, text: &str) -> Result<Option<ImageText>, DataError> {
+        (**self).located(index, text)
     }
 }

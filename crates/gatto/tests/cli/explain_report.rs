@@ -1,9 +1,11 @@
 //! `gatto explain-report`
 
-use crate::models::{attentive, language_model, model};
+use crate::models::{attentive, blurred, captioner, language_model, model, patches};
 use crate::{gatto, json, refused, run, snapshot, written};
+use gatto::data::builtin::shapes::{Asked, ScenePart, Shapes};
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 fn report(more: &[&str]) -> Command {
@@ -90,4 +92,112 @@ fn models_that_look_at_nothing_are_refused() {
     snapshot("explain-report-no-attention", &said, model().parent());
     let said = refused(run(gatto(&["explain-report"]).arg(language_model()), None));
     snapshot("explain-report-language-model", &said, language_model().parent());
+}
+
+/// What is told of some images.
+fn of_images(model: &Path, more: &[&str]) -> Command {
+    let mut command = gatto(&["explain-report", "--examples", "4"]);
+    command.arg(model).args(more);
+    command
+}
+
+const METHODS: [&str; 4] = ["attention", "gradient", "erasure", "chance"];
+
+#[test]
+fn the_report_of_captions_says_where_words_point() {
+    let text = written(run(&mut of_images(captioner(), &[]), None));
+    let found = json(run(&mut of_images(captioner(), &["--json"]), None));
+    assert_eq!(text, written(run(&mut of_images(captioner(), &[]), None)), "the same seed, the same figures");
+
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(figures(lines[0]), [4.0, found["tokens"].as_f64().expect("a number")]);
+    for (line, name) in lines[2..5].iter().zip(CORRELATIONS) {
+        let exact = found["kendall_tau"][name].as_f64().expect("a number");
+        assert!((figures(line).last().expect("a figure") - exact).abs() < 0.00051, "{text}{found}");
+    }
+    let falls = found["fall_of_probability"].as_array().expect("falls");
+    let blanked: Vec<u64> = falls.iter().map(|fall| fall["deleted"].as_u64().expect("a number")).collect();
+    assert_eq!(blanked, [1, 3, 5]);
+
+    let pointing = &found["pointing"];
+    let shares = |of: &Value, name: &str| {
+        ["share", "accuracy"].map(|figure| of[name][figure].as_f64().expect("a share"))
+    };
+    assert_eq!((&found["images"], &found["located"]), (&Value::from(4), &Value::from(4)));
+    assert_eq!(figures(lines[9]), [pointing["count"].as_f64().expect("a number")], "{text}");
+    for (line, name) in lines[11..15].iter().zip(METHODS) {
+        let exact = shares(pointing, name).map(|share| 100.0 * share);
+        assert!(exact.iter().all(|share| (0.0..=100.0).contains(share)), "{found}");
+        for (shown, exact) in figures(line).iter().zip(exact) {
+            assert!((shown - exact).abs() < 0.051, "{text}{found}");
+        }
+    }
+    // Word by word they are the same words.
+    let words = pointing["by_word"].as_array().expect("words");
+    let counts: Vec<u64> = words.iter().map(|word| word["count"].as_u64().expect("a count")).collect();
+    assert!(counts.is_sorted_by(|more, fewer| more >= fewer), "{found}");
+    assert_eq!(Some(counts.iter().sum::<u64>()), pointing["count"].as_u64());
+    for name in METHODS {
+        let mean = words.iter().zip(&counts).map(|(word, count)| shares(word, name)[1] * *count as f64);
+        let mean = mean.sum::<f64>() / counts.iter().sum::<u64>() as f64;
+        assert!((mean - shares(pointing, name)[1]).abs() < 1e-9, "{found}");
+    }
+    let first = words[0]["word"].as_str().expect("a word");
+    assert!(lines[17].trim_start().starts_with(first), "{text}");
+}
+
+#[test]
+fn other_captions_and_parts_are_explained_if_asked_for() {
+    let given = json(run(&mut of_images(captioner(), &["--json"]), None));
+    let own = json(run(&mut of_images(captioner(), &["--json", "--own"]), None));
+    let valid = json(run(&mut of_images(captioner(), &["--json", "--part", "valid"]), None));
+    assert_ne!(given["kendall_tau"], own["kendall_tau"]);
+    assert_ne!(given["kendall_tau"], valid["kendall_tau"]);
+    assert_eq!([&given["own"], &own["own"]], [&Value::from(false), &Value::from(true)]);
+    let located = own["located"].as_u64().expect("a number");
+    assert!(located < 4, "the model says nothing true of most images yet: {own}");
+}
+
+#[test]
+fn labels_are_explained_by_rollout() {
+    let text = written(run(&mut of_images(patches(), &[]), None));
+    let found = json(run(&mut of_images(patches(), &["--json"]), None));
+    assert!(text.starts_with("4 images, 4 labels\n") && text.contains("rollout and erasure "), "{text}");
+    assert_eq!((&found["rollout"], &found["pointing"]["count"]), (&Value::from(true), &Value::from(4)));
+    let said = refused(run(&mut of_images(blurred(), &[]), None));
+    snapshot("explain-report-no-regions", &said, blurred().parent());
+}
+
+#[test]
+fn images_of_files_point_nowhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shapes = Shapes::new(64, Asked::Captions(1)).expect("a task");
+    for number in 0..2 {
+        let example = shapes.example(9, ScenePart::Train, number).expect("a scene");
+        example.image.write_png(&folder.path().join(format!("{number}.png"))).expect("written");
+    }
+    let list = "0.png\ta circle is left of a star\n1.png\tthere are two objects\n";
+    fs::write(folder.path().join("list.tsv"), list).expect("written");
+    let run_directory = folder.path().join("run");
+    fs::create_dir(&run_directory).expect("created");
+    for name in crate::names(captioner()) {
+        let from = captioner().join(&name);
+        if from.is_file() {
+            fs::copy(from, run_directory.join(name)).expect("copied");
+        }
+    }
+    let config = fs::read_to_string(run_directory.join("config.toml")).expect("a configuration");
+    let files = format!("{{ images = {0:?}, tsv = {1:?} }}", folder.path(), folder.path().join("list.tsv"));
+    let config = config.replace("builtin = \"shapes\"", &format!("train = {files}\ntest = {files}"));
+    fs::write(run_directory.join("config.toml"), config).expect("written");
+    let text = written(run(gatto(&["explain-report"]).arg(&run_directory), None));
+    assert!(text.starts_with("2 images, "), "{text}");
+    assert!(text.ends_with("do not know where things are; those of `builtin = \"shapes\"` do\n"), "{text}");
+    let found = json(run(gatto(&["explain-report", "--json"]).arg(&run_directory), None));
+    assert_eq!((&found["pointing"], &found["located"]), (&Value::Null, &Value::from(0)));
+    let said = refused(run(gatto(&["explain-report", "--part", "valid"]).arg(&run_directory), None));
+    snapshot("explain-report-no-images", &said, Some(folder.path()));
+    let mut command = gatto(&["explain-report", "--text"]);
+    let said = refused(run(command.arg(folder.path().join("list.tsv")).arg(&run_directory), None));
+    snapshot("explain-report-texts-of-images", &said, Some(folder.path()));
 }

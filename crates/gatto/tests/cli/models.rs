@@ -214,3 +214,42 @@ pub(crate) fn writer() -> &'static Path {
         judging("writer", "language-model", "{ text = \"text.txt\" }", "[decoder.gru]\nwidth = 32")
     })
 }
+
+/// A small model of images.
+fn of_images(name: &str, parts: &str) -> PathBuf {
+    let config = format!(
+        "{parts}\n[data]\nbuiltin = \"shapes\"\n[images]\nheight = 64\nwidth = 64\n[search]\nmax_length = 20\n\
+         [train]\nsteps = 20\nbatch_examples = 16\nlearning_rate = 1e-2\nvalidate_every = 20\nvalid_examples = 8\n"
+    );
+    trained(name, &config)
+}
+
+const REGIONS: &str = "[encoder.cnn]\nchannels = [8, 16]\nstem_stride = 4";
+
+/// A model with attention that has hardly begun to write captions.
+pub(crate) fn captioner() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let parts = format!(
+            "task = \"caption\"\n[tokens]\nkind = \"word\"\n{REGIONS}\n[attention]\nscore = \"additive\"\n\
+             [decoder.gru]\nwidth = 24"
+        );
+        of_images("captioner", &parts)
+    })
+}
+
+/// A Vision Transformer that has hardly begun to tell the largest of some things.
+pub(crate) fn patches() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let parts = "task = \"classify\"\n[encoder.vit]\npatch = 16\nwidth = 16\nlayers = 2\nheads = 2\n[head]\n\
+                     pooling = \"class-token\"";
+        of_images("patches", parts)
+    })
+}
+
+/// Convolutions that tell the same from the mean region, and look at none of them.
+pub(crate) fn blurred() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| of_images("blurred", &format!("task = \"classify\"\n{REGIONS}")))
+}

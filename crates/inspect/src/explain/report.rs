@@ -1,37 +1,38 @@
-//! Attention beside other explanations, over many sentences.
+//! Attention beside other explanations, over many sentences or images.
 
-use super::{BATCH, explain, without};
+use super::{Case, Explanation, TextCase, explain};
 use gatto_data::random::generator;
 use gatto_metrics::rank::kendall_tau;
-use gatto_model::{Forced, ModelError, Saved};
+use gatto_model::{Forced, Matrix, ModelError, Saved};
 use rand::{Rng, RngExt};
 
-/// The most tokens that are deleted together.
-const MOST_DELETED: usize = 3;
-/// Random deletions that one of the most attended tokens is compared with.
+/// Source tokens that are deleted together.
+const DELETED: [usize; 3] = [1, 2, 3];
+/// Random deletions that one of the most attended parts is compared with.
 const DRAWS: usize = 3;
 
-/// How far attention agrees with other explanations.
+/// How far attention agrees with other explanations. The parts of a source are its tokens, or the regions of an
+/// image.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Sentences looked at.
-    pub sentences: usize,
-    /// Target tokens, ends included.
+    /// Sentences or images looked at.
+    pub examples: usize,
+    /// Target tokens, ends included; or labels.
     pub tokens: usize,
-    /// Kendall's τ of attention and |gradient × input| over source tokens, a mean over target tokens.
+    /// Kendall's τ of attention and |gradient × input| over the parts of a source, a mean over target tokens.
     pub gradient: Option<f64>,
     /// Kendall's τ of attention and erasure.
     pub erasure: Option<f64>,
     /// Kendall's τ of |gradient × input| and erasure: how far those two agree.
     pub gradient_and_erasure: Option<f64>,
-    /// What deleting costs, by the number of tokens.
+    /// What deleting costs, by the number of parts.
     pub falls: Vec<Fall>,
 }
 
-/// How far the probability of an output token falls when source tokens are deleted, on average.
+/// How far the probability of an output token falls when parts of the source are deleted, on average.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fall {
-    /// Source tokens deleted together.
+    /// Parts deleted together.
     pub deleted: usize,
     /// Those with most attention.
     pub attended: f64,
@@ -42,7 +43,7 @@ pub struct Fall {
 }
 
 /// A mean that grows.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Mean {
     sum: f64,
     count: usize,
@@ -59,6 +60,78 @@ impl Mean {
     }
 }
 
+/// What a report is the mean of, as it grows.
+#[derive(Clone, Debug)]
+pub(super) struct Agreement {
+    examples: usize,
+    tokens: usize,
+    gradient: Mean,
+    erasure: Mean,
+    both: Mean,
+    /// By the number of parts that are left out together: those with most weight, and random ones.
+    falls: Vec<(usize, Mean, Mean)>,
+    seed: u64,
+}
+
+impl Agreement {
+    /// Nothing yet; so many parts of a source are to be left out together.
+    pub(super) fn new(deleted: &[usize], seed: u64) -> Self {
+        let none = Mean::default();
+        let falls = deleted.iter().map(|deleted| (*deleted, none, none)).collect();
+        Self { examples: 0, tokens: 0, gradient: none, erasure: none, both: none, falls, seed }
+    }
+
+    /// Adds an explained case: rows of tokens over at least `parts` of its source, of which only these count.
+    pub(super) fn add(
+        &mut self,
+        saved: &Saved,
+        case: &impl Case,
+        log_probabilities: &[f32],
+        [weights, gradient, erasure]: [&Matrix; 3],
+        parts: usize,
+    ) -> Result<(), ModelError> {
+        for (t, weights) in weights.iter().enumerate() {
+            let sizes: Vec<f32> = gradient[t][..parts].iter().map(|value| value.abs()).collect();
+            let (weights, erased) = (&weights[..parts], &erasure[t][..parts]);
+            for (mean, value) in [
+                (&mut self.gradient, kendall_tau(weights, &sizes)),
+                (&mut self.erasure, kendall_tau(weights, erased)),
+                (&mut self.both, kendall_tau(&sizes, erased)),
+            ] {
+                value.into_iter().for_each(|value| mean.add(value));
+            }
+        }
+        for (deleted, attended, random) in self.falls.iter_mut().filter(|(deleted, ..)| parts > *deleted) {
+            let deletions = deletions(weights, parts, *deleted, self.seed, self.examples as u64);
+            for (place, left) in case.without(saved, &deletions)?.into_iter().enumerate() {
+                let t = place / (1 + DRAWS);
+                let fall = log_probabilities[t].exp() - left[t].exp();
+                let mean = if place % (1 + DRAWS) == 0 { &mut *attended } else { &mut *random };
+                mean.add(f64::from(fall));
+            }
+        }
+        self.examples += 1;
+        self.tokens += weights.len();
+        Ok(())
+    }
+
+    /// The means.
+    pub(super) fn report(&self) -> Report {
+        let fall = |(deleted, attended, random): &(usize, Mean, Mean)| {
+            let (deleted, tokens) = (*deleted, attended.count);
+            Some(Fall { deleted, attended: attended.get()?, random: random.get()?, tokens })
+        };
+        Report {
+            examples: self.examples,
+            tokens: self.tokens,
+            gradient: self.gradient.get(),
+            erasure: self.erasure.get(),
+            gradient_and_erasure: self.both.get(),
+            falls: self.falls.iter().filter_map(fall).collect(),
+        }
+    }
+}
+
 /// Explains pairs of sources and targets, and averages. `None` for a model without attention. `seen` is
 /// told after each.
 pub fn report(
@@ -67,59 +140,19 @@ pub fn report(
     seed: u64,
     mut seen: impl FnMut(),
 ) -> Result<Option<Report>, ModelError> {
-    let (mut gradient, mut erasure, mut both) = (Mean::default(), Mean::default(), Mean::default());
-    let mut falls = [(Mean::default(), Mean::default()); MOST_DELETED];
-    let mut tokens = 0;
-    for (number, pair) in pairs.iter().enumerate() {
-        let explanation = explain(saved, pair)?;
-        let Some(weights) = &explanation.trace.weights else { return Ok(None) };
+    let mut agreement = Agreement::new(&DELETED, seed);
+    for pair in pairs {
+        let Explanation { trace, gradient, erasure } = explain(saved, pair)?;
+        let Some(weights) = &trace.weights else { return Ok(None) };
         let read = pair.0.len(); // the end has no vector of its own to erase
-        tokens += weights.len();
-        for (t, weights) in weights.iter().enumerate() {
-            let sizes: Vec<f32> = explanation.gradient[t][..read].iter().map(|value| value.abs()).collect();
-            let (weights, erased) = (&weights[..read], &explanation.erasure[t][..read]);
-            for (mean, value) in [
-                (&mut gradient, kendall_tau(weights, &sizes)),
-                (&mut erasure, kendall_tau(weights, erased)),
-                (&mut both, kendall_tau(&sizes, erased)),
-            ] {
-                value.into_iter().for_each(|value| mean.add(value));
-            }
-        }
-        let whole = &explanation.trace.log_probabilities;
-        for (deleted, (attended, random)) in (1..).zip(&mut falls) {
-            if read <= deleted {
-                continue;
-            }
-            let deletions = deletions(weights, read, deleted, seed, number as u64);
-            let changed: Vec<Forced> =
-                deletions.iter().map(|left_out| (without(&pair.0, left_out), pair.1.clone())).collect();
-            for (first, changed) in changed.chunks(BATCH).enumerate() {
-                for (place, trace) in (first * BATCH..).zip(saved.trace(changed, BATCH)?) {
-                    let t = place / (1 + DRAWS);
-                    let fall = whole[t].exp() - trace.log_probabilities[t].exp();
-                    let mean = if place % (1 + DRAWS) == 0 { &mut *attended } else { &mut *random };
-                    mean.add(f64::from(fall));
-                }
-            }
-        }
+        let maps = [weights, &gradient, &erasure];
+        agreement.add(saved, &TextCase(pair), &trace.log_probabilities, maps, read)?;
         seen();
     }
-    let fall = |(index, (attended, random)): (usize, (Mean, Mean))| {
-        let (tokens, deleted) = (attended.count, index + 1);
-        Some(Fall { deleted, attended: attended.get()?, random: random.get()?, tokens })
-    };
-    Ok(Some(Report {
-        sentences: pairs.len(),
-        tokens,
-        gradient: gradient.get(),
-        erasure: erasure.get(),
-        gradient_and_erasure: both.get(),
-        falls: falls.into_iter().enumerate().filter_map(fall).collect(),
-    }))
+    Ok(Some(agreement.report()))
 }
 
-/// For every target token the `count` source tokens with most attention, and then some random ones.
+/// For every target token the `count` parts of the source with most attention, and then some random ones.
 fn deletions(weights: &[Vec<f32>], read: usize, count: usize, seed: u64, sentence: u64) -> Vec<Vec<usize>> {
     let mut generator = generator(seed, sentence);
     let mut found = Vec::with_capacity(weights.len() * (1 + DRAWS));

@@ -295,6 +295,19 @@ impl Shapes {
         ImageExample { name, image, texts }
     }
 
+    /// A text that someone wrote of a scene, with the boxes of what its words name: `None` unless it is true. Where
+    /// labels are asked for, only the right one is.
+    pub fn located(&self, scene: &Scene, text: &str) -> Option<ImageText> {
+        match self.asked {
+            Asked::Captions(_) => {
+                let caption = Caption::parse(text)?;
+                scene.meaning(&caption)?;
+                Some(scene.with_boxes(&caption, &scene.drawn(self.side).boxes))
+            }
+            _ => self.told(scene, String::new()).texts.into_iter().find(|told| told.text == text),
+        }
+    }
+
     /// Example `index` of a part: always the same for the same `seed`.
     ///
     /// # Errors
@@ -357,5 +370,9 @@ impl ImageSet for DrawnShapes {
             Asked::Captions(_) => Ok(Some(self.task.scene(self.seed, self.part, index)?.verdict(text))),
             _ => Ok(None),
         }
+    }
+
+    fn located(&self, index: u64, text: &str) -> Result<Option<ImageText>, DataError> {
+        Ok(self.task.located(&self.task.scene(self.seed, self.part, index)?, text))
     }
 }

@@ -373,6 +373,28 @@ fn words_know_the_boxes_of_what_they_name() {
     assert_eq!(scene.with_boxes(&caption, &boxes).mentions, []);
 }
 
+#[test]
+fn texts_of_others_have_boxes_if_they_are_true() {
+    for asked in [Asked::Captions(5), Asked::Largest, Asked::Count] {
+        let set =
+            DrawnShapes { task: Shapes::new(64, asked).unwrap(), part: ScenePart::Test, seed: 2, count: 8 };
+        for index in 0..set.len() {
+            for told in set.get(index).unwrap().texts {
+                assert!(!told.mentions.is_empty());
+                let located = set.located(index, &told.text).unwrap();
+                assert_eq!(located, Some(told), "{asked:?}");
+            }
+            assert_eq!(set.located(index, "there are six objects").unwrap(), None);
+        }
+    }
+    let task = captions();
+    let boxes = known().drawn(64).boxes;
+    let found = task.located(&known(), "a triangle is left of a circle").unwrap();
+    let named: Vec<_> = found.mentions.iter().map(|said| (said.word, said.boxes.clone())).collect();
+    assert_eq!(named, [(1, vec![boxes[1]]), (6, vec![boxes[0]])]);
+    assert_eq!(task.located(&known(), "a triangle is right of a circle"), None);
+}
+
 /// How much of each pixel an object takes: its colour is white, all else is black.
 fn taken(scene: &Scene, object: usize, side: usize) -> Image {
     let black = Colour::Black.channels();
