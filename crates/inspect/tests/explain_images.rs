@@ -51,7 +51,8 @@ fn of(config: ModelConfig) -> Saved {
     let recipe = Recipe { kind: Kind::Word, ..Default::default() };
     let tokens =
         TokenizerPair::together(Tokenizer::train(&recipe, [CAPTION.to_owned()]).expect("a vocabulary"));
-    let mut texts = Memory::new(["red", "blue", "green"].map(|label| Example::new("an image", label)).to_vec());
+    let mut texts =
+        Memory::new(["red", "blue", "green"].map(|label| Example::new("an image", label)).to_vec());
     let labels = task.has_labels().then(|| Labels::learn(Unit::Sequence, &mut texts).expect("labels"));
     let sizes = Vocabularies::with_labels(&tokens, labels.as_ref());
     let model = Model::new(&plan, sizes, 4, &Device::flex().autodiff());

@@ -24,7 +24,7 @@ mod survey;
 pub use images::{ImageExplanation, blanked, explain_image};
 pub use pointing::{Figures, Method, Pointed, Pointing, hits};
 pub use report::{Fall, Report, report};
-pub use rollout::{class_maps, rolled_out, rollout};
+pub use rollout::{class_maps, rollout, rollout_layers};
 pub use survey::{ImageCase, ImageReport, ImageSurvey};
 
 use burn::module::Module;

@@ -12,7 +12,7 @@ use gatto_model::{ImageTrace, Matrix};
 ///
 /// `layers` are the weights of every head of every layer, the first layer first, all of one square size;
 /// without a layer there is nothing.
-pub fn rollout(layers: &[Vec<Matrix>]) -> Matrix {
+pub fn rollout_layers(layers: &[Vec<Matrix>]) -> Matrix {
     let mut passed: Option<Matrix> = None;
     for heads in layers {
         let layer = with_residual(&mean(heads));
@@ -24,16 +24,15 @@ pub fn rollout(layers: &[Vec<Matrix>]) -> Matrix {
     passed.unwrap_or_default()
 }
 
-/// The row of [`rollout`] that stands for the whole image, a weight per patch that sum to 1: that of the class
-/// token or, without one, the mean over all patches. `None` for what is no Vision Transformer.
-pub fn rolled_out(trace: &ImageTrace) -> Option<Vec<f32>> {
-    let mut row =
-        (!trace.layers.is_empty()).then(|| over_patches(&rollout(&trace.layers), trace.class_token))?;
+/// [`rollout_layers`] for the whole image, a weight per patch that sum to 1: the row of the class token or,
+/// without one, the mean over all patches. Empty for what is no Vision Transformer.
+pub fn rollout(trace: &ImageTrace) -> Vec<f32> {
+    let mut row = over_patches(&rollout_layers(&trace.layers), trace.class_token);
     let sum: f32 = row.iter().sum();
     if sum > 0.0 {
         row.iter_mut().for_each(|weight| *weight /= sum);
     }
-    Some(row)
+    row
 }
 
 /// What every head of every layer saw for the whole image: the weights of the class token over the patches,
@@ -113,10 +112,10 @@ mod tests {
     #[test]
     fn layers_are_rolled_out_from_the_first_to_the_last() {
         // Means over heads 0.6 0.4 / 0.3 0.7; with the residual 0.8 0.2 / 0.15 0.85 and 0.5 0.5 / 0.25 0.75.
-        let found = rollout(&layers());
+        let found = rollout_layers(&layers());
         close(&found[0], &[0.5 * 0.8 + 0.5 * 0.15, 0.5 * 0.2 + 0.5 * 0.85]);
         close(&found[1], &[0.25 * 0.8 + 0.75 * 0.15, 0.25 * 0.2 + 0.75 * 0.85]);
-        assert_eq!(rollout(&[]), Matrix::new());
+        assert_eq!(rollout_layers(&[]), Matrix::new());
     }
 
     #[test]
@@ -133,9 +132,9 @@ mod tests {
         let means = class_maps(&trace(false));
         close(&means[0][1], &[0.4, 0.6]);
         close(&means[1][0], &[0.25, 0.75]);
-        close(&rolled_out(&trace(true)).expect("a map"), &[1.0]);
-        close(&rolled_out(&trace(false)).expect("a map"), &[(0.475 + 0.3125) / 2.0, (0.525 + 0.6875) / 2.0]);
-        assert_eq!(rolled_out(&ImageTrace { layers: Vec::new(), ..trace(true) }), None);
+        close(&rollout(&trace(true)), &[1.0]);
+        close(&rollout(&trace(false)), &[(0.475 + 0.3125) / 2.0, (0.525 + 0.6875) / 2.0]);
+        assert!(rollout(&ImageTrace { layers: Vec::new(), ..trace(true) }).is_empty());
     }
 
     proptest! {
@@ -150,7 +149,7 @@ mod tests {
                     }).collect()
                 }).collect())
                 .collect();
-            for row in rollout(&layers) {
+            for row in rollout_layers(&layers) {
                 prop_assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
                 prop_assert!(row.iter().all(|weight| *weight > 0.0));
             }

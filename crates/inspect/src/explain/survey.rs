@@ -3,7 +3,7 @@
 use super::images::Explained;
 use super::pointing::Maps;
 use super::report::Agreement;
-use super::{ImageExplanation, Pointing, Report, rolled_out};
+use super::{ImageExplanation, Pointing, Report, rollout};
 use gatto_data::images::{ImageText, Mention, Pixels};
 use gatto_model::{ModelError, Saved};
 
@@ -60,8 +60,10 @@ impl<'a> ImageSurvey<'a> {
         let Explained { case, explanation } = Explained::new(self.saved, &seen.pixels, &seen.target)?;
         let ImageExplanation { trace, gradient, erasure } = explanation;
         self.rollout = trace.weights.is_none();
-        let Some(weights) = trace.weights.clone().or_else(|| Some(vec![rolled_out(&trace)?])) else {
-            return Ok(false);
+        let weights = match &trace.weights {
+            Some(weights) => weights.clone(),
+            None if trace.layers.is_empty() => return Ok(false),
+            None => vec![rollout(&trace)],
         };
         let logs = &trace.log_probabilities;
         self.agreement.add(self.saved, &case, logs, [&weights, &gradient, &erasure], trace.grid.len())?;

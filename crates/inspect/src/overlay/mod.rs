@@ -50,6 +50,7 @@ pub use terminal::{maps_terminal, terminal};
 
 use gatto_data::images::{Grid, Image, PixelBox};
 
+use crate::explain::hits;
 use crate::label::shorten;
 
 /// More words than this are refused.
@@ -121,7 +122,7 @@ pub struct View {
 pub struct Agreement {
     /// The share of the weights inside the boxes, from 0 to 1.
     pub inside: f32,
-    /// Whether the middle of the region that was looked at most lies inside a box (the pointing game).
+    /// Whether the region that was looked at most [`hits`] a box (the pointing game).
     pub hit: bool,
 }
 
@@ -210,8 +211,8 @@ impl Overlay {
             weights.clone().zip(&covered).map(|(weight, &share)| weight * f64::from(share)).sum();
         let inside = (inside / weights.sum::<f64>()).clamp(0.0, 1.0) as f32;
         let (row, column) = (peak / self.grid.columns, peak % self.grid.columns);
-        let (x, y) = self.grid.region(row, column, height, width).centre();
-        Some(Agreement { inside, hit: focus.boxes.iter().any(|thing| thing.contains(x, y)) })
+        let region = self.grid.region(row, column, height, width);
+        Some(Agreement { inside, hit: focus.boxes.iter().any(|thing| hits(&region, thing)) })
     }
 
     /// The view that is to be drawn.

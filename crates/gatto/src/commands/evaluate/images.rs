@@ -5,7 +5,7 @@ use super::flags::Metric;
 use super::labels::{self, Told};
 use super::outcome::{Answer, Detail, Outcome};
 use super::report::Report;
-use super::{OF_A_BUILTIN_TASK, metrics, translate};
+use super::{OF_A_BUILTIN_TASK, failures, metrics, translate};
 use crate::cli::Evaluate;
 use crate::commands::{bar, images};
 use anyhow::{Result, ensure};
@@ -14,11 +14,16 @@ use gatto::data::images::Ready;
 use gatto::data::{Example, words};
 use gatto::metrics::Measure;
 use gatto::metrics::translation::References;
-use gatto::model::{Request, Saved, Task, Writers};
+use gatto::model::{Prediction, Request, Saved, Task, Writers};
 
 pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
     let model = arguments.model.display();
     let asked = &arguments.asked;
+    ensure!(
+        arguments.failures.is_none() || saved.task == Task::Caption,
+        "--failures is for captions, and {model} is for `task = \"{}\"`",
+        saved.task
+    );
     for (flag, given) in [
         ("--noise", !asked.noise.is_empty()),
         ("--by", asked.by.is_some()),
@@ -35,9 +40,10 @@ pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
         let piece = piece?;
         match saved.task {
             Task::Caption => {
-                for (example, output) in piece.iter().zip(written(saved, &piece, batch)?) {
-                    captions.verdicts.push(set.verdict(example.index, &output)?);
-                    captions.outputs.push(output);
+                for (example, found) in piece.iter().zip(written(saved, &piece, batch)?) {
+                    captions.verdicts.push(set.verdict(example.index, &found.text)?);
+                    captions.outputs.push(found.text.clone());
+                    captions.found.push(found);
                     let normalised =
                         example.texts.iter().map(|text| saved.tokens.target.normalise(&text.text));
                     captions.references.push(normalised.collect());
@@ -53,6 +59,9 @@ pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
         examples.extend(piece.into_iter().map(as_example));
     }
     bar.finish_and_clear();
+    if let Some(path) = &arguments.failures {
+        failures::write(path, arguments, saved, set.as_ref(), &captions)?;
+    }
     ensure!(!examples.is_empty(), "{model}: there is no image to evaluate on");
     let outcome = match saved.task {
         Task::Caption => captions.outcome(arguments)?,
@@ -67,10 +76,10 @@ pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
 }
 
 /// The captions that a model writes.
-fn written(saved: &Saved, piece: &[Ready], batch: usize) -> Result<Vec<String>> {
+fn written(saved: &Saved, piece: &[Ready], batch: usize) -> Result<Vec<Prediction>> {
     let requests: Vec<Request<'_>> = piece.iter().map(|example| Request::free(&example.pixels)).collect();
     let best = Writers::alone(saved)?.best(&requests, 1, batch)?;
-    Ok(best.into_iter().flatten().map(|prediction| prediction.text).collect())
+    Ok(best.into_iter().flatten().collect())
 }
 
 fn as_example(example: Ready) -> Example {
@@ -80,16 +89,27 @@ fn as_example(example: Ready) -> Example {
 
 /// What was written of images, and what may be.
 #[derive(Default)]
-struct Captions {
-    outputs: Vec<String>,
-    references: Vec<Vec<String>>,
+pub(super) struct Captions {
+    pub(super) outputs: Vec<String>,
+    /// The outputs with their tokens.
+    pub(super) found: Vec<Prediction>,
+    pub(super) references: Vec<Vec<String>>,
     /// Whether each is true, where that is known.
-    verdicts: Vec<Option<Verdict>>,
+    pub(super) verdicts: Vec<Option<Verdict>>,
 }
 
 impl Captions {
+    /// Whether a caption is right: true of its scene or, where nobody knows, one of the references.
+    pub(super) fn is_right(&self, number: usize) -> bool {
+        match self.verdicts[number] {
+            Some(verdict) => verdict == Verdict::True,
+            None => self.references[number].iter().any(|text| metrics::is_right(&self.outputs[number], text)),
+        }
+    }
+
     fn outcome(self, arguments: &Evaluate) -> Result<Outcome> {
-        let Self { outputs, references, verdicts } = self;
+        let right: Vec<bool> = (0..self.outputs.len()).map(|number| self.is_right(number)).collect();
+        let Self { outputs, references, verdicts, .. } = self;
         let chosen = match arguments.asked.metric.as_slice() {
             [] => vec![Metric::Exact, Metric::Bleu, Metric::Chrf],
             chosen => chosen.to_vec(),
@@ -97,14 +117,6 @@ impl Captions {
         let all = References::per_line(&references)?;
         let mut figures = metrics::figures(&chosen, &outputs, &all)?;
         let known: Option<Vec<Verdict>> = verdicts.iter().copied().collect();
-        let right: Vec<bool> = match &known {
-            Some(verdicts) => verdicts.iter().map(|verdict| *verdict == Verdict::True).collect(),
-            None => outputs
-                .iter()
-                .zip(&references)
-                .map(|(output, references)| references.iter().any(|text| metrics::is_right(output, text)))
-                .collect(),
-        };
         if let Some(verdicts) = known {
             let none = verdicts.iter().map(|verdict| *verdict == Verdict::NoCaption);
             let truth = Measure::share(right.iter().copied());

@@ -12,6 +12,7 @@
 //! A figure knows what every example adds to it, so that whatever is looked at is a choice of examples.
 
 mod alignment;
+mod failures;
 mod figures;
 mod flags;
 mod groups;

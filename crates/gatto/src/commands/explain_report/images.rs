@@ -1,17 +1,15 @@
 //! `gatto explain-report` for models that read images.
 
 use super::{OF_A_BUILTIN_TASK, Wording, agreement_as_json, agreement_as_text};
-use crate::cli::{ExplainReport, HeldPart};
+use crate::cli::ExplainReport;
+use crate::commands::images::held;
 use crate::commands::{bar, tables};
 use anyhow::{Context, Result, bail, ensure};
-use gatto::data::builtin::shapes::ScenePart;
-use gatto::data::images::{ImageSet, ImageText, Ready, Skipped};
+use gatto::data::images::{ImageSet, ImageText, Ready};
 use gatto::inspect::explain::{Figures, ImageCase, ImageReport, ImageSurvey, Method, Pointed};
 use gatto::model::{AttentionKind, CONFIG, Request, Saved, Writers};
-use gatto::train::{ConfigFile, Origin, corpora};
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Words that a table lists; JSON has all.
 const FREQUENT: usize = 20;
@@ -19,29 +17,18 @@ const FREQUENT: usize = 20;
 pub(super) fn explain(arguments: &ExplainReport, saved: &Saved) -> Result<()> {
     require_maps(saved, &arguments.model)?;
     let preparation = saved.plan.images.context("the model reads no images")?;
-    let Images { set, most, skip_bad } = open(arguments)?;
-    let count = set.len().min(most.unwrap_or(u64::MAX));
+    let (set, count) = held(&arguments.held, saved, &arguments.model, OF_A_BUILTIN_TASK)?;
+    ensure!(count > 0, "{}: has no image to explain", arguments.model.join(CONFIG).display());
     let bar = bar(count as usize, "explained");
     let mut survey = ImageSurvey::new(saved, arguments.seed);
-    let mut skipped = Skipped::default();
     for index in 0..count {
-        match Ready::new(set.as_ref(), index, &preparation, None) {
-            Ok(ready) => {
-                let case = case(set.as_ref(), ready, saved, arguments.own)?;
-                ensure!(survey.add(&case)?, "the model has no attention");
-            }
-            Err(error) if skip_bad => skipped.pass(error)?,
-            Err(error) => return Err(error.into()),
-        }
+        let ready = Ready::new(set.as_ref(), index, &preparation, None)?;
+        let case = case(set.as_ref(), ready, saved, arguments.own)?;
+        ensure!(survey.add(&case)?, "the model has no attention");
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if skipped.total() > 0 {
-        writeln!(std::io::stderr(), "note: {} images are passed over", skipped.total()).ok();
-    }
     let found = survey.report();
-    let place = arguments.model.join(CONFIG);
-    ensure!(found.agreement.examples > 0, "{}: has no image that can be explained", place.display());
     let mut out = std::io::stdout().lock();
     match arguments.json {
         true => writeln!(out, "{}", as_json(&found, arguments.own))?,
@@ -67,37 +54,6 @@ fn require_maps(saved: &Saved, model: &Path) -> Result<()> {
         "{}: has no attention, so there is nothing to look at\n  hint: {remedy}, and train again",
         model.display()
     )
-}
-
-/// Images of a model's data, the most of them to look at, and whether bad ones are passed over.
-struct Images {
-    set: Arc<dyn ImageSet>,
-    most: Option<u64>,
-    skip_bad: bool,
-}
-
-fn open(arguments: &ExplainReport) -> Result<Images> {
-    let (held, path) = (&arguments.held, arguments.model.join(CONFIG));
-    if [&held.source, &held.target, &held.text, &held.data].iter().any(|file| file.is_some()) {
-        bail!(
-            "{}: reads images, and those files are of texts\n  \
-             hint: leave them out; the images are those of the model's data, of which --part takes a part",
-            arguments.model.display()
-        );
-    }
-    let file = ConfigFile::read(&path, &[])?;
-    let base = Origin::load(&arguments.model).map_or(file.base, |origin| origin.base);
-    let part = match held.part {
-        HeldPart::Valid => ScenePart::Valid,
-        HeldPart::Test => ScenePart::Test,
-    };
-    let set = corpora::open_images(&file.config, &base, part)?.with_context(|| {
-        let other = if part == ScenePart::Valid { "test" } else { "valid" };
-        format!("{}: names no {} data\n  hint: give --part {other}", path.display(), part.name())
-    })?;
-    let of_a_builtin_task = file.config.data.builtin.is_some().then_some(OF_A_BUILTIN_TASK);
-    let most = held.examples.or(of_a_builtin_task);
-    Ok(Images { set, most, skip_bad: file.config.data.skip_bad })
 }
 
 /// An image with the caption that is explained: one of its own, another with each image, or the model's. Of a label

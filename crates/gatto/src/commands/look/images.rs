@@ -41,9 +41,9 @@ pub(super) fn look(saved: &Saved, arguments: &Look, format: Option<Format>) -> R
     let sights = sights.collect::<Result<Vec<_>>>()?;
     let bytes = match (format, sights.first().context("there is no image")?) {
         (Format::Html, _) => {
-            let seen = |sight: &'_ Sight| Seen { overlay: sight.overlay.as_ref(), maps: sight.maps.as_ref() };
-            let seen: Vec<Seen<'_>> = sights.iter().map(seen).collect();
-            overlay::html(&seen).into_bytes()
+            let seen = sights.iter();
+            let seen = seen.map(|sight| Seen { overlay: sight.overlay.as_ref(), maps: sight.maps.as_ref() });
+            overlay::html(&seen.collect::<Vec<_>>()).into_bytes()
         }
         (Format::Svg, Sight { overlay: Some(found), .. }) => {
             overlay::svg(found, Shown::default()).into_bytes()
