@@ -154,6 +154,10 @@ pub enum DataError {
     #[error(transparent)]
     Image(Box<crate::images::ImageError>),
 
+    /// What is read ahead comes no more.
+    #[error(transparent)]
+    Ahead(#[from] crate::ahead::AheadError),
+
     /// There is no text to learn a vocabulary from.
     #[error("there is no text to learn a vocabulary from; check that the training files are not empty")]
     NoText,

@@ -9,6 +9,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod ahead;
 pub mod batch;
 pub mod builtin;
 pub mod coder;
@@ -20,6 +21,7 @@ pub mod images;
 pub mod labels;
 pub mod noise;
 pub mod random;
+pub mod skipped;
 pub mod stream;
 pub mod tokens;
 pub mod words;

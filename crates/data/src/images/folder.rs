@@ -18,10 +18,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::decode::{DecodeLimits, decode_file, of_system};
-use super::error::{ImageError, ImageProblem, Skipped};
+use super::error::{ImageError, ImageProblem};
 use super::set::{ImageExample, ImageSet, ImageText};
 use crate::corpus::Lines;
 use crate::error::LineProblem;
+use crate::skipped::Skipped;
 use crate::{DataError, files};
 
 /// What stands in the lines of a list.
