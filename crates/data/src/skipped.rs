@@ -18,11 +18,14 @@ pub enum Reason {
     Outside,
     /// The line that names it cannot be used.
     BadLine,
+    /// Nothing is in it, or nothing is heard.
+    Empty,
 }
 
 impl Reason {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 5] = [Self::Missing, Self::Broken, Self::TooLarge, Self::Outside, Self::BadLine];
+    pub const ALL: [Self; 6] =
+        [Self::Missing, Self::Broken, Self::TooLarge, Self::Outside, Self::BadLine, Self::Empty];
 
     fn text(self) -> &'static str {
         match self {
@@ -31,6 +34,7 @@ impl Reason {
             Self::TooLarge => "too large",
             Self::Outside => "outside of the folder",
             Self::BadLine => "badly listed",
+            Self::Empty => "empty or silent",
         }
     }
 }
@@ -61,6 +65,10 @@ impl Skipped {
                 // What is no fault of an image would be the same with the next.
                 ImageProblem::NoImages(_) => return Err(error),
                 _ => self.add(image.problem.reason(), &error),
+            },
+            DataError::Sound(sound) => match sound.problem.reason() {
+                Some(reason) => self.add(reason, &error),
+                None => return Err(error),
             },
             DataError::Line { .. } => self.add(Reason::BadLine, &error),
             _ => return Err(error),

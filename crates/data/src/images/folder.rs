@@ -203,7 +203,7 @@ impl ImageSet for ImageFolder {
 }
 
 /// Whether a name stays inside the folder that it starts from.
-fn is_inside(name: &Path) -> bool {
+pub(crate) fn is_inside(name: &Path) -> bool {
     let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
     name.components().next().is_some() && name.components().all(stays)
 }

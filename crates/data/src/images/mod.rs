@@ -76,6 +76,7 @@ pub use crate::skipped::{Reason, Skipped};
 pub use batch::{ImageBatch, Ready, ready, shuffled, texts_of};
 pub use decode::{DecodeLimits, decode_bytes, decode_file};
 pub use error::{ImageError, ImageProblem};
+pub(crate) use folder::is_inside;
 pub use folder::{ImageFiles, ImageFolder, ListFormat, Texts};
 pub use geometry::{Grid, PixelBox};
 pub use idx::{IdxSet, MAX_IDX};
