@@ -136,7 +136,7 @@ fn parsed(bytes: &[u8], key: &str) -> Option<Frames> {
     let bands = u64::from_le_bytes(taken(&mut rest)?) as usize;
     let hop = f64::from_le_bytes(taken(&mut rest)?);
     let count = u64::from_le_bytes(taken(&mut rest)?) as usize;
-    if bands == 0 || count.checked_mul(4)? != rest.len() || count % bands != 0 {
+    if bands == 0 || count.checked_mul(4)? != rest.len() || !count.is_multiple_of(bands) {
         return None;
     }
     let (values, _) = rest.as_chunks::<4>();

@@ -19,6 +19,7 @@ use symphonia::core::units::Timestamp;
 use symphonia::default::formats::{FlacReader, MpaReader, OggReader, WavReader};
 
 use super::error::{SoundError, SoundProblem};
+use super::piped::Piped;
 use super::recording::{LEAST_RATE, MOST_RATE, Sound};
 use super::resample::Resampler;
 
@@ -157,7 +158,11 @@ impl Opened {
     fn new<S: MediaSource + 'static>(mut source: S, limits: &SoundLimits) -> Result<Self, SoundProblem> {
         let (format, start) = format_of(&mut source)?;
         let whole = format != SoundFormat::Ogg || ends(&mut source).map_err(SoundProblem::Read)?;
-        source.seek(SeekFrom::Start(0)).map_err(SoundProblem::Read)?;
+        let source = match format {
+            SoundFormat::Wav => Piped::of_wav(source, start),
+            _ => Piped::not(source),
+        };
+        let source = source.map_err(SoundProblem::Read)?;
         let mut stream = MediaSourceStream::new(Box::new(source), Default::default());
         stream.ignore_bytes(start).map_err(SoundProblem::Read)?;
         let failed = |fault| of_reader(format, fault);
@@ -300,7 +305,7 @@ impl Opened {
                 Ok(Some(packet)) if packet.track_id != self.track => {}
                 Ok(Some(packet)) => return Ok(Some(packet)),
                 Ok(None) => break,
-                // A WAV file that was written into a pipe does not know its length.
+                // What does not know its length ends where it ends.
                 Err(Fault::IoError(error)) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
                     match self.frames {
                         None => break,

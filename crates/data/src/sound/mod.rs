@@ -68,6 +68,7 @@ mod frames;
 mod list;
 mod mel;
 mod pauses;
+mod piped;
 mod prepare;
 mod recording;
 mod resample;

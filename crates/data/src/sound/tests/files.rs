@@ -216,12 +216,19 @@ fn limits_are_held_before_memory_is_taken() {
 
 #[test]
 fn a_stream_that_does_not_know_its_length_is_read_and_bounded() {
-    // As `ffmpeg` writes into a pipe.
-    let sound = tone(8_000, 400.0, 1.152);
-    let mut bytes = sound.wav();
-    bytes[4..8].copy_from_slice(&[0xff; 4]);
-    bytes[40..44].copy_from_slice(&[0xff; 4]);
-    assert_eq!(decoded(&bytes).unwrap(), decoded(&sound.wav()).unwrap());
+    let sound = tone(8_000, 400.0, 1.2);
+    let whole = sound.wav();
+    // As `ffmpeg` and `sox` write into a pipe, also behind another chunk of an odd length.
+    let noted = [&whole[..36], b"note\x03\0\0\0abc\0", &whole[36..]].concat();
+    let mut bytes = whole.clone();
+    for (file, at) in [(whole, 40), (noted, 52)] {
+        for told in [u32::MAX, 0x7fff_f000] {
+            bytes = file.clone();
+            bytes[4..8].copy_from_slice(&told.saturating_add(at as u32 - 4).to_le_bytes());
+            bytes[at..at + 4].copy_from_slice(&told.to_le_bytes());
+            assert_eq!(decoded(&bytes).unwrap(), decoded(&sound.wav()).unwrap(), "{told} {at}");
+        }
+    }
     let limits = SoundLimits { seconds: 0.5, ..SoundLimits::default() };
     let error = decode_bytes(bytes, &Wanted::default(), &limits).unwrap_err();
     assert!(matches!(error.problem, SoundProblem::TooLong { .. }), "{error}");

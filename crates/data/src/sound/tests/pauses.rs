@@ -36,7 +36,7 @@ fn pauses_are_found_where_they_are() {
 #[test]
 fn silence_is_a_pause_and_steady_sound_has_none() {
     let settings = PauseSettings::default();
-    assert_eq!(pauses(&talk(&[(false, 1.0)], 0.0), &settings), [0..8_000]);
+    assert_eq!(pauses(&talk(&[(false, 1.0)], 0.0), &settings), vec![0..8_000; 1]);
     assert!(pauses(&talk(&[(true, 1.0)], 0.0), &settings).is_empty());
     assert!(pauses(&talk(&[(false, 1.0)], 0.5), &settings).is_empty(), "noise alone");
     assert!(pauses(&Sound { samples: Vec::new(), rate: 8_000 }, &settings).is_empty());
