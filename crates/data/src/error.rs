@@ -154,6 +154,18 @@ pub enum DataError {
     #[error(transparent)]
     Image(Box<crate::images::ImageError>),
 
+    /// A recording, or a list of recordings, cannot be used.
+    #[error(transparent)]
+    Sound(Box<crate::sound::SoundError>),
+
+    /// A melody of the built-in task `melodies` cannot be had as asked.
+    #[error(transparent)]
+    Melodies(#[from] crate::builtin::melodies::MelodiesError),
+
+    /// What is read ahead comes no more.
+    #[error(transparent)]
+    Ahead(#[from] crate::ahead::AheadError),
+
     /// There is no text to learn a vocabulary from.
     #[error("there is no text to learn a vocabulary from; check that the training files are not empty")]
     NoText,
@@ -219,6 +231,12 @@ impl From<crate::images::ImageError> for DataError {
     }
 }
 
+impl From<crate::sound::SoundError> for DataError {
+    fn from(error: crate::sound::SoundError) -> Self {
+        Self::Sound(Box::new(error))
+    }
+}
+
 /// Why a line of a corpus cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
@@ -261,6 +279,28 @@ pub enum LineProblem {
     NotText {
         /// The key.
         key: String,
+    },
+    /// A time that makes no sense.
+    #[error(
+        "the time {found} makes no sense; write `start` and `end` in seconds, both or none, the end after the start"
+    )]
+    Time {
+        /// What stands there.
+        found: String,
+    },
+    /// Times of words that make no sense.
+    #[error("the times of words (`mentions`) make no sense ({problem}); correct them, or leave them out")]
+    Mentions {
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// Too many columns.
+    #[error("the line has {found} columns, but there are at most {most}; check its tabs")]
+    MoreColumns {
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
     },
     /// A label that was not learnt.
     #[error(

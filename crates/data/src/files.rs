@@ -80,6 +80,19 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
     written.map_err(|error| WriteError { path: path.to_owned(), error })
 }
 
+/// As [`replace`], for what can be made again: without waiting for the disk, so that a power cut may leave a file whose
+/// content is not whole.
+pub(crate) fn replace_unsynced(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let temporary = Temporary(temporary_name(folder_of(path), path)?);
+    let mut writer = BufWriter::new(File::create_new(&temporary.0)?);
+    write(&mut writer)?;
+    writer.flush()?;
+    fs::rename(&temporary.0, path)
+}
+
 /// What a path stands for when it is written to.
 enum Destination {
     /// A regular file, there or not yet, behind all links.

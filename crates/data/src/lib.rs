@@ -1,5 +1,5 @@
-//! Data for sequence-to-sequence models: where examples come from, how they become tokens, labels and
-//! pixels, and how these become batches.
+//! Data for sequence-to-sequence models: where examples come from, how they become tokens, labels,
+//! pixels and frames, and how these become batches.
 //!
 //! ```text
 //! corpus ──> examples ──> tokens ──> batches
@@ -9,6 +9,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod ahead;
 pub mod batch;
 pub mod builtin;
 pub mod coder;
@@ -20,6 +21,8 @@ pub mod images;
 pub mod labels;
 pub mod noise;
 pub mod random;
+pub mod skipped;
+pub mod sound;
 pub mod stream;
 pub mod tokens;
 pub mod words;
@@ -38,5 +41,6 @@ pub use example::{Example, Link, Part};
 pub use images::{Image, ImageError, ImageExample, ImageSet, PixelBox};
 pub use labels::{Labels, Unit};
 pub use noise::Noise;
+pub use sound::{Frames, Sound, SoundError, SoundExample, SoundSet};
 pub use stream::{BatchStream, Stream, StreamSettings, StreamState};
 pub use tokens::{Kind, Tokenizer, TokenizerPair, TokensConfig};

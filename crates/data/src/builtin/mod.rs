@@ -3,10 +3,12 @@
 //! Which [`Part`] an example belongs to is decided by its source text alone, so that no two parts
 //! share a source, whatever the seeds.
 //!
-//! The tasks of [`NAMES`] are of text. Images are drawn by the task in [`shapes`], which has parts of its own.
+//! The tasks of [`NAMES`] are of text. Images are drawn by the task in [`shapes`], which has parts of
+//! its own, and sounds are played by that in [`melodies`].
 
 mod dates;
 mod dice;
+pub mod melodies;
 mod phrases;
 pub mod shapes;
 mod symbols;

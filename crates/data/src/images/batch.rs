@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 
-use super::ahead::{Ahead, AheadSettings};
 use super::error::{ImageError, ImageProblem};
 use super::image::Pixels;
 use super::prepare::{Draw, Preparation, Prepared, View};
 use super::set::{ImageSet, ImageText};
+use crate::ahead::{Ahead, AheadSettings};
 use crate::corpus::Memory;
 use crate::random::{generator, mixed};
 use crate::{DataError, Example};

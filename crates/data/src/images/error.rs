@@ -1,7 +1,8 @@
-//! What can be wrong with an image, and the count of those that were passed over.
+//! What can be wrong with an image.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
+
+use crate::skipped::{Reason, Skipped};
 
 /// An image, or a file of images, that cannot be used. The message names the file, the line that asked for
 /// it, and the remedy.
@@ -147,14 +148,6 @@ pub enum ImageProblem {
     /// A list names no image that can be used.
     #[error("there is no usable image; passed over: {0}; check the list and the folder")]
     NoImages(Box<Skipped>),
-    /// The thread that decodes came to an end by itself.
-    #[error(
-        "the decoding of images has stopped unexpectedly; this is a fault of the program: please report it"
-    )]
-    Stopped,
-    /// The thread that decodes cannot be started.
-    #[error("no thread can be started to decode images: {0}; close other programs")]
-    NoThread(std::io::Error),
 }
 
 impl ImageProblem {
@@ -166,130 +159,5 @@ impl ImageProblem {
             Self::TooManyBytes { .. } | Self::TooManyPixels { .. } | Self::Memory => Reason::TooLarge,
             _ => Reason::Broken,
         }
-    }
-}
-
-/// Why an image was passed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// Not there, or cannot be read.
-    Missing,
-    /// Damaged, or no image.
-    Broken,
-    /// Beyond the limits.
-    TooLarge,
-    /// Not in the folder.
-    Outside,
-    /// The line that names it cannot be used.
-    BadLine,
-}
-
-impl Reason {
-    /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 5] = [Self::Missing, Self::Broken, Self::TooLarge, Self::Outside, Self::BadLine];
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Broken => "broken",
-            Self::TooLarge => "too large",
-            Self::Outside => "outside of the folder",
-            Self::BadLine => "badly listed",
-        }
-    }
-}
-
-/// Images that were passed over: how many for each reason, and what was said of the first few.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
-    counts: [u64; Reason::ALL.len()],
-    first: Vec<String>,
-}
-
-impl Skipped {
-    /// How many messages are kept.
-    pub const FEW: usize = 5;
-
-    /// Counts one more.
-    pub fn add(&mut self, reason: Reason, message: impl fmt::Display) {
-        self.counts[reason as usize] += 1;
-        if self.first.len() < Self::FEW {
-            self.first.push(message.to_string());
-        }
-    }
-
-    /// Passes over an error, unless it is none of an image: that is given back.
-    pub fn pass(&mut self, error: crate::DataError) -> Result<(), crate::DataError> {
-        use crate::DataError;
-        match &error {
-            DataError::Image(image) => match image.problem {
-                // What is no fault of an image would be the same with the next.
-                ImageProblem::Stopped | ImageProblem::NoThread(_) | ImageProblem::NoImages(_) => {
-                    return Err(error);
-                }
-                _ => self.add(image.problem.reason(), &error),
-            },
-            DataError::Line { .. } => self.add(Reason::BadLine, &error),
-            _ => return Err(error),
-        }
-        Ok(())
-    }
-
-    /// How many were passed over for a reason.
-    pub fn count(&self, reason: Reason) -> u64 {
-        self.counts[reason as usize]
-    }
-
-    /// How many were passed over.
-    pub fn total(&self) -> u64 {
-        self.counts.iter().sum()
-    }
-
-    /// What was said of the first few.
-    pub fn first(&self) -> &[String] {
-        &self.first
-    }
-}
-
-impl fmt::Display for Skipped {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told: Vec<String> = Reason::ALL
-            .iter()
-            .filter(|reason| self.count(**reason) > 0)
-            .map(|reason| format!("{} {}", self.count(*reason), reason.text()))
-            .collect();
-        if told.is_empty() {
-            return out.write_str("none");
-        }
-        out.write_str(&told.join(", "))?;
-        match self.first.first() {
-            Some(first) => write!(out, "; the first: {first}"),
-            None => Ok(()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn those_passed_over_are_counted_by_reason_and_the_first_named() {
-        let mut skipped = Skipped::default();
-        assert_eq!(skipped.to_string(), "none");
-        for number in 0..8 {
-            let error = ImageError::of(Path::new(&format!("{number}.png")), ImageProblem::Missing);
-            skipped.pass(error.into()).unwrap();
-        }
-        skipped.pass(ImageError::of(Path::new("bomb.png"), ImageProblem::Memory).into()).unwrap();
-        assert_eq!((skipped.total(), skipped.count(Reason::Missing), skipped.first().len()), (9, 8, 5));
-        let text = skipped.to_string();
-        assert!(
-            text.starts_with("8 missing, 1 too large; the first: 0.png: the image is not there"),
-            "{text}"
-        );
-        skipped.pass(ImageError::unnamed(ImageProblem::Stopped).into()).unwrap_err();
-        skipped.pass(crate::DataError::NoText).unwrap_err();
-        assert_eq!(skipped.total(), 9);
     }
 }

@@ -18,10 +18,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::decode::{DecodeLimits, decode_file, of_system};
-use super::error::{ImageError, ImageProblem, Skipped};
+use super::error::{ImageError, ImageProblem};
 use super::set::{ImageExample, ImageSet, ImageText};
 use crate::corpus::Lines;
 use crate::error::LineProblem;
+use crate::skipped::Skipped;
 use crate::{DataError, files};
 
 /// What stands in the lines of a list.
@@ -202,7 +203,7 @@ impl ImageSet for ImageFolder {
 }
 
 /// Whether a name stays inside the folder that it starts from.
-fn is_inside(name: &Path) -> bool {
+pub(crate) fn is_inside(name: &Path) -> bool {
     let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
     name.components().next().is_some() && name.components().all(stays)
 }

@@ -56,7 +56,6 @@
 //! before memory is taken. Who would rather go on counts it in [`Skipped`], by reason, with the first few messages: with
 //! `skip_bad` lists do so as they are read, and in a pass an error comes in the place of its image.
 
-mod ahead;
 mod batch;
 mod decode;
 mod error;
@@ -74,10 +73,12 @@ mod write;
 mod tests;
 
 pub use self::image::{Image, LONGEST_SIDE, Normalisation, Pixels};
-pub use ahead::{Ahead, AheadSettings};
+pub use crate::ahead::{Ahead, AheadSettings};
+pub use crate::skipped::{Reason, Skipped};
 pub use batch::{ImageBatch, Ready, ready, shuffled, texts_of};
 pub use decode::{DecodeLimits, decode_bytes, decode_file};
-pub use error::{ImageError, ImageProblem, Reason, Skipped};
+pub use error::{ImageError, ImageProblem};
+pub(crate) use folder::is_inside;
 pub use folder::{ImageFiles, ImageFolder, ListFormat, Texts};
 pub use geometry::{Grid, PixelBox};
 pub use idx::{IdxSet, MAX_IDX};

@@ -93,7 +93,7 @@ pub struct Draw {
 
 impl Draw {
     /// Random numbers for one purpose.
-    fn generator(&self, purpose: u64) -> ChaCha8Rng {
+    pub(crate) fn generator(&self, purpose: u64) -> ChaCha8Rng {
         generator(mixed(self.seed, purpose), mixed(mixed(0, self.epoch), self.example))
     }
 

@@ -6,15 +6,16 @@
 
 use std::sync::Arc;
 
-use super::ahead::{Ahead, AheadSettings};
 use super::batch::{ImageBatch, Ready, ready, shuffled};
-use super::error::{ImageError, ImageProblem, Skipped};
+use super::error::{ImageError, ImageProblem};
 use super::prepare::{Draw, Preparation};
 use super::set::ImageSet;
 use crate::DataError;
+use crate::ahead::{Ahead, AheadSettings};
 use crate::batch::{Batch, Ending, IGNORED};
 use crate::corpus::Position;
 use crate::labels::Labels;
+use crate::skipped::Skipped;
 use crate::stream::{Stream, StreamState};
 use crate::tokens::Tokenizer;
 

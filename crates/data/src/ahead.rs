@@ -9,8 +9,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
-use super::error::{ImageError, ImageProblem};
 use crate::DataError;
+
+/// Why there are no more results.
+#[derive(Debug, thiserror::Error)]
+pub enum AheadError {
+    /// A thread came to an end by itself.
+    #[error("the reading of data has stopped unexpectedly; this is a fault of the program: please report it")]
+    Stopped,
+    /// A thread cannot be started.
+    #[error("no thread can be started to read data: {0}; close other programs")]
+    NoThread(std::io::Error),
+}
 
 /// How much is done ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,9 +76,9 @@ impl<T: Send + 'static> Ahead<T> {
                     }
                 }
             };
-            let started = std::thread::Builder::new().name(format!("images-{first}")).spawn(jobs);
+            let started = std::thread::Builder::new().name(format!("ahead-{first}")).spawn(jobs);
             // On an error, what was started is ended by the drop.
-            ahead.threads.push(started.map_err(|error| ImageError::unnamed(ImageProblem::NoThread(error)))?);
+            ahead.threads.push(started.map_err(AheadError::NoThread)?);
             ahead.queues.push(receiver);
         }
         Ok(ahead)
@@ -87,7 +97,7 @@ impl<T> Iterator for Ahead<T> {
         Some(queue.recv().unwrap_or_else(|_| {
             // The thread is gone before its work was done: it panicked. There is nothing to wait for.
             self.next = self.count;
-            Err(ImageError::unnamed(ImageProblem::Stopped).into())
+            Err(AheadError::Stopped.into())
         }))
     }
 

@@ -1,0 +1,164 @@
+//! Recordings on their way to a model: in some order, prepared ahead, and put together in batches.
+
+use std::sync::Arc;
+
+use super::cache::FrameCache;
+use super::error::{SoundError, SoundProblem};
+use super::frames::{Counted, Frames, Statistics};
+use super::prepare::{Preparation, Prepared, Preparer, at_speed};
+use super::set::{SoundSet, Transcript};
+use crate::ahead::{Ahead, AheadSettings};
+use crate::corpus::Memory;
+use crate::images::Draw;
+use crate::skipped::Skipped;
+use crate::{DataError, Example};
+
+/// A recording that is ready for a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ready {
+    /// Its number in its set.
+    pub index: u64,
+    /// Its name.
+    pub name: String,
+    /// Its frames.
+    pub frames: Frames,
+    /// How fast it was played, in percent.
+    pub speed: u32,
+    /// What is said in it, with times of the prepared recording.
+    pub said: Transcript,
+}
+
+/// Gets the recordings of `order` ready, ahead of who takes them. With a seed and an epoch, they are changed as the
+/// preparation says; without, they are not. Features are kept in the cache, if there is one, except those with noise.
+///
+/// To go on in the middle of a pass, leave out what was taken before.
+///
+/// # Errors
+/// If a number is not one of the set, or there is no thread. What is wrong with a recording comes in its place, as an item:
+/// return it, or count it with [`Skipped::pass`].
+pub fn ready(
+    set: Arc<dyn SoundSet>,
+    order: Vec<u64>,
+    preparer: Arc<Preparer>,
+    cache: Option<Arc<FrameCache>>,
+    changed: Option<(u64, u64)>,
+    settings: AheadSettings,
+) -> Result<Ahead<Ready>, DataError> {
+    if let Some(beyond) = order.iter().find(|index| **index >= set.len()) {
+        let corpus = format!("a set of {} recordings", set.len());
+        return Err(DataError::Position { corpus, at: format!("recording {beyond}") });
+    }
+    Ahead::new(order.len() as u64, settings, move |job| {
+        let index = order[job as usize];
+        let draw = changed.map(|(seed, epoch)| Draw { seed, epoch, example: index });
+        let mut said = set.said(index)?;
+        let Prepared { frames, speed } = match (kept(&*set, index, cache.as_deref())?, preparer.noisy(draw)) {
+            (Some((cache, identity)), false) => {
+                let speed = preparer.speed(draw);
+                let make = || Ok(preparer.features(&set.get(index)?.sound, speed));
+                let frames = cache.get(preparer.preparation(), speed, &identity, make)?;
+                preparer.finish(frames, speed, draw)
+            }
+            _ => preparer.prepare(&set.get(index)?.sound, draw),
+        };
+        for mention in &mut said.mentions {
+            *mention = at_speed(mention, speed);
+        }
+        Ok(Ready { index, name: set.name(index), frames, speed, said })
+    })
+}
+
+type Kept<'a> = Option<(&'a FrameCache, String)>;
+
+/// The cache, if there is one and it can keep this recording.
+fn kept<'a>(set: &dyn SoundSet, index: u64, cache: Option<&'a FrameCache>) -> Result<Kept<'a>, DataError> {
+    let Some(cache) = cache else { return Ok(None) };
+    Ok(set.identity(index)?.map(|identity| (cache, identity)))
+}
+
+/// The mean and the deviation of each value over the frames of a set, for [`super::Normalisation::Corpus`]. Recordings that
+/// cannot be used are errors, or are counted if there is a place to count them.
+///
+/// # Errors
+/// If the preparation makes no sense, or no recording can be used.
+pub fn statistics_of(
+    set: Arc<dyn SoundSet>,
+    preparation: Preparation,
+    cache: Option<Arc<FrameCache>>,
+    settings: AheadSettings,
+    mut skipped: Option<&mut Skipped>,
+) -> Result<Statistics, DataError> {
+    let plain = Preparation { normalisation: super::Normalisation::None, ..preparation };
+    let order = (0..set.len()).collect();
+    let mut counted = Counted::default();
+    for item in ready(set, order, Arc::new(Preparer::new(plain, None)?), cache, None, settings)? {
+        match (item, &mut skipped) {
+            (Ok(item), _) => counted.add(&item.frames),
+            (Err(error), Some(skipped)) => skipped.pass(error)?,
+            (Err(error), None) => return Err(error),
+        }
+    }
+    if counted.frames() == 0 {
+        let skipped = skipped.map(|skipped| skipped.clone()).unwrap_or_default();
+        return Err(SoundError::unnamed(SoundProblem::NoSounds(Box::new(skipped))).into());
+    }
+    Ok(counted.statistics())
+}
+
+/// Recordings that are computed together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoundBatch {
+    /// `[rows, frames, bands]`; behind the frames of a recording there are zeros.
+    pub values: Vec<f32>,
+    /// How many recordings there are.
+    pub rows: usize,
+    /// The frames of the longest.
+    pub frames: usize,
+    /// Values of a frame.
+    pub bands: usize,
+    /// The frames of each: `[rows]`.
+    pub lengths: Vec<usize>,
+}
+
+impl SoundBatch {
+    /// Puts recordings together.
+    ///
+    /// # Errors
+    /// If there is none, or their frames differ in width.
+    pub fn new<'a>(recordings: impl IntoIterator<Item = &'a Frames>) -> Result<Self, SoundError> {
+        let recordings: Vec<&Frames> = recordings.into_iter().collect();
+        let Some(first) = recordings.first() else { return Err(SoundError::unnamed(SoundProblem::Empty)) };
+        let bands = first.bands;
+        let frames = recordings.iter().map(|recording| recording.len()).max().unwrap_or(0);
+        let mut batch = Self {
+            values: Vec::with_capacity(recordings.len() * frames * bands),
+            rows: recordings.len(),
+            frames,
+            bands,
+            lengths: recordings.iter().map(|recording| recording.len()).collect(),
+        };
+        for (row, recording) in recordings.iter().enumerate() {
+            if recording.bands != bands {
+                let problem =
+                    SoundProblem::Uneven { number: row + 1, found: recording.bands, expected: bands };
+                return Err(SoundError::unnamed(problem));
+            }
+            batch.values.extend_from_slice(&recording.values);
+            batch.values.resize((row + 1) * frames * bands, 0.0);
+        }
+        Ok(batch)
+    }
+
+    /// The frames of a recording, without those behind it: `[length, bands]`.
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * self.frames * self.bands..][..self.lengths[row] * self.bands]
+    }
+}
+
+/// All texts of a set as a corpus in memory, to learn a vocabulary from. Each is the target of an example whose source is
+/// the number of its recording.
+pub fn texts_of(set: &dyn SoundSet) -> Result<Memory, DataError> {
+    let examples =
+        (0..set.len()).map(|index| Ok(Example::new(format!("sound {index}"), set.said(index)?.text)));
+    Ok(Memory::new(examples.collect::<Result<_, DataError>>()?))
+}
