@@ -203,7 +203,7 @@ fn a_label_is_explained_that_is_asked_for_or_told() {
 }
 
 #[test]
-fn what_the_heads_of_patches_saw_is_rollout() {
+fn what_the_heads_of_patches_saw_is_rolled_out() {
     for (name, saved) in models() {
         let found = explain_image(&saved, &pixels(4), &target(&saved)).expect("an explanation").trace;
         let maps = class_maps(&found);
