@@ -6,7 +6,7 @@ use gatto_data::random::generator;
 use gatto_data::tokens::{Kind, Recipe, Tokenizer, TokenizerPair};
 use gatto_data::{Example, Labels, Memory, Unit};
 use gatto_inspect::explain::{
-    ImageCase, ImageReport, ImageSurvey, Method, class_maps, explain_image, rolled_out,
+    ImageCase, ImageReport, ImageSurvey, Method, class_maps, explain_image, rollout,
 };
 use gatto_model::config::{
     CnnConfig, FocusKind, HeadConfig, Pooling, RecurrentDecoderConfig, TransformerConfig, VitConfig,
@@ -207,10 +207,11 @@ fn what_the_heads_of_patches_saw_is_rolled_out() {
     for (name, saved) in models() {
         let found = explain_image(&saved, &pixels(4), &target(&saved)).expect("an explanation").trace;
         let maps = class_maps(&found);
-        let Some(rolled) = rolled_out(&found) else {
+        let rolled = rollout(&found);
+        if rolled.is_empty() {
             assert!(maps.is_empty() && !matches!(name, "vit" | "transformer"), "{name}");
             continue;
-        };
+        }
         assert_eq!((maps.len(), maps[0].len(), rolled.len()), (2, 2, REGIONS), "{name}");
         assert!((rolled.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{name}: {rolled:?}");
         for map in maps.iter().flatten() {
@@ -287,7 +288,7 @@ fn fall_without_the_most_attended(saved: &Saved) -> f64 {
         let image = pixels(number);
         let trace = explain_image(saved, &image, &target).expect("an explanation").trace;
         let whole = logs(saved, &image, &target);
-        let weights = trace.weights.clone().or_else(|| Some(vec![rolled_out(&trace)?])).expect("weights");
+        let weights = trace.weights.clone().unwrap_or_else(|| vec![rollout(&trace)]);
         for (t, row) in weights.iter().enumerate() {
             // Of equals, the first.
             let most = (0..REGIONS).rev().max_by(|&a, &b| row[a].total_cmp(&row[b])).expect("a region");

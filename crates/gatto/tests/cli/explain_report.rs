@@ -176,28 +176,16 @@ fn images_of_files_point_nowhere() {
         let example = shapes.example(9, ScenePart::Train, number).expect("a scene");
         example.image.write_png(&folder.path().join(format!("{number}.png"))).expect("written");
     }
-    let list = "0.png\ta circle is left of a star\n1.png\tthere are two objects\n";
-    fs::write(folder.path().join("list.tsv"), list).expect("written");
-    let run_directory = folder.path().join("run");
-    fs::create_dir(&run_directory).expect("created");
-    for name in crate::names(captioner()) {
-        let from = captioner().join(&name);
-        if from.is_file() {
-            fs::copy(from, run_directory.join(name)).expect("copied");
-        }
-    }
-    let config = fs::read_to_string(run_directory.join("config.toml")).expect("a configuration");
-    let files = format!("{{ images = {0:?}, tsv = {1:?} }}", folder.path(), folder.path().join("list.tsv"));
-    let config = config.replace("builtin = \"shapes\"", &format!("train = {files}\ntest = {files}"));
-    fs::write(run_directory.join("config.toml"), config).expect("written");
-    let text = written(run(gatto(&["explain-report"]).arg(&run_directory), None));
+    let list = folder.path().join("list.tsv");
+    fs::write(&list, "0.png\ta circle is left of a star\n1.png\tthere are two objects\n").expect("written");
+    let of_list = |more: &[&str]| {
+        let mut command = of_images(captioner(), more);
+        run(command.arg("--data").arg(&list).arg("--images").arg(folder.path()), None)
+    };
+    let text = written(of_list(&[]));
     assert!(text.starts_with("2 images, "), "{text}");
     assert!(text.ends_with("do not know where things are; those of `builtin = \"shapes\"` do\n"), "{text}");
-    let found = json(run(gatto(&["explain-report", "--json"]).arg(&run_directory), None));
+    let found = json(of_list(&["--json"]));
     assert_eq!((&found["pointing"], &found["located"]), (&Value::Null, &Value::from(0)));
-    let said = refused(run(gatto(&["explain-report", "--part", "valid"]).arg(&run_directory), None));
-    snapshot("explain-report-no-images", &said, Some(folder.path()));
-    let mut command = gatto(&["explain-report", "--text"]);
-    let said = refused(run(command.arg(folder.path().join("list.tsv")).arg(&run_directory), None));
-    snapshot("explain-report-texts-of-images", &said, Some(folder.path()));
+    assert!(written(of_list(&["--own"])).contains("left out, since no text that the model wrote"));
 }
