@@ -106,7 +106,7 @@ impl WrittenWord {
     }
 }
 
-/// The words of what was written, without its end; one for a model that writes nothing.
+/// The words of what was written, without its end; one where nothing was written.
 pub fn written_words(trace: &ImageTrace, text: &str) -> Vec<WrittenWord> {
     if trace.target.is_empty() {
         return vec![WrittenWord { text: text.to_owned(), tokens: vec![0], probability: None }];
@@ -122,6 +122,10 @@ pub fn written_words(trace: &ImageTrace, text: &str) -> Vec<WrittenWord> {
                 found.push((number, WrittenWord { text, tokens: vec![token], probability: None }));
             }
         }
+    }
+    if found.is_empty() {
+        // Nothing was written: what stands there is the end.
+        found.push((0, WrittenWord { text: "–".to_owned(), tokens: vec![0], probability: None }));
     }
     let logs = &trace.log_probabilities;
     let whole = |(_, word): (usize, WrittenWord)| {

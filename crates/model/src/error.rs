@@ -70,6 +70,14 @@ pub enum ModelError {
         /// Whether the model reads images.
         images: bool,
     },
+    /// Models that prepare images in different ways.
+    #[error(
+        "model {model} reads images in another way than the first; only models with the same [images] write together"
+    )]
+    OtherImages {
+        /// Which, counted from one.
+        model: usize,
+    },
     /// An image of another shape than the model reads.
     #[error(
         "image {} is {found:?} as height, width and channels, and the model reads {wanted:?}; prepare it as the model's \

@@ -76,7 +76,7 @@ impl Saved {
         for (index, image) in images.iter().enumerate() {
             sources.push(self.source(index, image.into())?);
         }
-        let limits = Limits::examples(batch);
+        let limits = Limits::examples(batch.min(self.plan.most_images()));
         let work = prediction_batches(sources, &limits)?.into_iter().map(|batch| (self.model.clone(), batch));
         let told = Crew::of_current_pool().each(work.collect(), |(model, batch): (Model, Batch)| {
             let answers = answers_of(&model, &batch, 1, &vec![&[0][..]; batch.rows()]);

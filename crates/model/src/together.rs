@@ -11,6 +11,7 @@ use crate::model::Model;
 use crate::saved::{BATCH_TOKENS, Saved};
 use crate::stepping::Stepping;
 use crate::writing::Prediction;
+use gatto_data::images::{Augmentation, Preparation};
 use gatto_data::tokens::Tokenizer;
 use gatto_data::{Batch, Limits, Source, in_input_order, prediction_batches};
 use gatto_kernels::crew::Crew;
@@ -55,6 +56,9 @@ impl<'a> Writers<'a> {
         let (first, others) = models.split_first().ok_or(gatto_search::EnsembleError::Empty)?;
         models.iter().try_for_each(|model| model.require_writer())?;
         for (number, model) in (2..).zip(others) {
+            if images_of(first) != images_of(model) {
+                return Err(ModelError::OtherImages { model: number });
+            }
             let (ours, theirs) = (&first.tokens, &model.tokens);
             for (side, ours, theirs) in
                 [("source", &ours.source, &theirs.source), ("target", &ours.target, &theirs.target)]
@@ -245,7 +249,8 @@ impl<'a> Writers<'a> {
         batch: usize,
         work: impl Fn(&Stepped<'_>, &[usize]) -> Vec<R> + Sync,
     ) -> Result<Vec<R>, ModelError> {
-        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
+        let images = self.models.iter().map(|model| model.plan.most_images()).min().unwrap_or(usize::MAX);
+        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch.min(images)) };
         let batches = prediction_batches(sources, &limits)?;
         let models = || self.models.iter().map(|saved| saved.model.clone()).collect::<Vec<Model>>();
         let each = batches.into_iter().map(|batch| (models(), batch)).collect();
@@ -311,6 +316,12 @@ impl<'a> Writers<'a> {
     fn prediction(&self, hypothesis: Hypothesis, score: f64, given: usize) -> Prediction {
         Prediction { text: self.tokenizer().decode(&hypothesis.tokens), hypothesis, score, given }
     }
+}
+
+/// How a model reads images; what is changed at random belongs to training.
+fn images_of(model: &Saved) -> Option<Preparation> {
+    let plain = Augmentation::default();
+    model.plan.images.map(|images| Preparation { augmentation: plain, ..images })
 }
 
 /// Refuses a model whose tokens are others than those of the first.

@@ -52,8 +52,10 @@ pub(crate) struct Asked<'a> {
     pub(crate) rows: Option<Vec<usize>>,
     /// The right answers, one for each row of scores; what is not asked counts for nothing.
     pub(crate) targets: Targets,
-    /// How many places an example has, one example after another.
+    /// How many places a target has, one behind the other.
     places: usize,
+    /// How many targets an example has.
+    each: usize,
 }
 
 impl<'a> Asked<'a> {
@@ -70,25 +72,25 @@ impl<'a> Asked<'a> {
                 let (source, targets) = hidden(batch, masking, vocabulary, draws);
                 let (rows, targets) = few(targets);
                 let places = source.width;
-                Self { source: Cow::Owned(source.into()), rows: Some(rows), targets, places }
+                Self { source: Cow::Owned(source.into()), rows: Some(rows), targets, places, each: 1 }
             }
             Task::BidirectionalLanguageModel => {
                 let tokens = tokens_of(batch);
-                Self::all(&batch.source, neighbours(tokens), tokens.width + 1)
+                Self::all(&batch.source, neighbours(tokens), tokens.width + 1, 1)
             }
-            _ => Self::all(&batch.source, given(&batch.target), batch.target.width),
+            _ => Self::all(&batch.source, given(&batch.target), batch.target.width, batch.each),
         }
     }
 
-    fn all(source: &'a Sources, targets: Targets, places: usize) -> Self {
-        Self { source: Cow::Borrowed(source), rows: None, targets, places }
+    fn all(source: &'a Sources, targets: Targets, places: usize, each: usize) -> Self {
+        Self { source: Cow::Borrowed(source), rows: None, targets, places, each: each.max(1) }
     }
 
     /// Which example of the batch an answer belongs to.
     pub(crate) fn example_of(&self, answer: usize) -> usize {
         let place = self.rows.as_ref().map_or(answer, |rows| rows[answer]);
         // Both directions of a language model stand behind each other, all examples in each.
-        place / self.places.max(1) % self.source.rows().max(1)
+        place / self.places.max(1) / self.each % self.source.rows().max(1)
     }
 
     /// The same, with the answers smoothed by ε.

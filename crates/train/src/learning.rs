@@ -156,7 +156,12 @@ fn read(model: &Model, source: &Sources, each: usize, noise: &mut Noise) -> Opti
         return Some(memory);
     }
     let rows: Vec<usize> = (0..source.rows() * each).map(|row| row / each).collect();
-    Some(memory.select(&rows))
+    let mut memory = memory.select(&rows);
+    // Each target draws for itself.
+    for (row, identity) in memory.identities.iter_mut().enumerate() {
+        *identity = mixed(*identity, (row % each) as u64);
+    }
+    Some(memory)
 }
 
 /// What a head tells where it is asked.

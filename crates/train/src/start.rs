@@ -112,7 +112,6 @@ fn check_tokens(
     directory: &Path,
     vocabulary: &Vocabulary,
 ) -> Result<(), TrainError> {
-    let saved = TokenizerPair::load(directory)?;
     let side = |pair: &TokenizerPair, name: &str| {
         let reads = name.starts_with("encoder") || name.starts_with("features");
         if reads { pair.source.clone() } else { pair.target.clone() }
@@ -124,6 +123,7 @@ fn check_tokens(
             }
             continue;
         }
+        let saved = TokenizerPair::load(directory)?;
         let there = format!("{}{}", init.part, name.strip_prefix(into).unwrap_or(name));
         let (theirs, ours) = (side(&saved, &there), side(&vocabulary.tokens, name));
         if let Some(id) = (0..ours.size() as u32).find(|&id| ours.token(id) != theirs.token(id)) {

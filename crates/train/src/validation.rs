@@ -109,7 +109,7 @@ impl Validation {
         let Some(set) = corpora::open_images(config, base, ScenePart::Valid)? else { return Ok(None) };
         let (coder, count) = (vocabulary.image_coder(), config.train.valid_examples as u64);
         let max_length = config.train.max_length;
-        let held = HeldImages::new(set, coder, images, count, IMAGES_AT_ONCE)?;
+        let held = HeldImages::new(set, coder, images, count, IMAGES_AT_ONCE, config.data.skip_bad)?;
         let (held, too_long) = held.no_longer_than(max_length);
         if held.is_empty() {
             let problem = format!(
@@ -169,10 +169,11 @@ impl Validation {
         }
     }
 
-    fn batch(&self, number: usize) -> Result<Cow<'_, Batch>, DataError> {
+    /// A batch; none if nothing in it can be used.
+    fn batch(&self, number: usize) -> Result<Option<Cow<'_, Batch>>, DataError> {
         match self {
-            Self::Texts { batches, .. } => Ok(Cow::Borrowed(&batches[number])),
-            Self::Images(held) => held.batch(number).map(Cow::Owned),
+            Self::Texts { batches, .. } => Ok(Some(Cow::Borrowed(&batches[number]))),
+            Self::Images(held) => Ok(held.batch(number)?.map(Cow::Owned)),
         }
     }
 
@@ -200,8 +201,8 @@ impl Validation {
         let writes = config.task.writes_of_sources();
         let work = (0..self.len()).map(|number| (model.clone(), number)).collect();
         let seen: Vec<Result<(Tally, ExactMatch), DataError>> = crew.each(work, |(model, number)| {
-            let batch = self.batch(number)?;
             let (mut tally, mut exact) = (Tally::default(), ExactMatch::default());
+            let Some(batch) = self.batch(number)? else { return Ok((tally, exact)) };
             tally.count(&model, config, &batch);
             if writes {
                 let most = vec![config.search.max_length; batch.rows()];

@@ -218,6 +218,8 @@ pub struct HeldImages {
     set: Arc<dyn ImageSet>,
     coder: ImageCoder,
     preparation: Preparation,
+    /// Whether images that cannot be used are passed over.
+    skip_bad: bool,
     /// The images of each batch.
     batches: Vec<Vec<u64>>,
     /// All texts of each image, by its number.
@@ -228,18 +230,25 @@ impl HeldImages {
     /// The first `count` of a set, `batch` at a time.
     ///
     /// # Errors
-    /// If their texts cannot be had.
+    /// If their texts cannot be had, or one is a label that nobody knows.
     pub fn new(
         set: Arc<dyn ImageSet>,
         coder: ImageCoder,
         preparation: Preparation,
         count: u64,
         batch: usize,
+        skip_bad: bool,
     ) -> Result<Self, DataError> {
         let numbers: Vec<u64> = (0..count.min(set.len())).collect();
-        let texts = numbers.iter().map(|&index| set.texts(index)).collect::<Result<_, _>>()?;
+        let texts: Vec<Vec<String>> =
+            numbers.iter().map(|&index| set.texts(index)).collect::<Result<_, _>>()?;
+        for (index, text) in
+            texts.iter().enumerate().filter_map(|(index, texts)| Some((index, texts.first()?)))
+        {
+            coder.encode(text).map_err(|problem| ImageError::named(&format!("image {index}"), problem))?;
+        }
         let batches = numbers.chunks(batch.max(1)).map(<[u64]>::to_vec).collect();
-        Ok(Self { set, coder, preparation, batches, texts })
+        Ok(Self { set, coder, preparation, skip_bad, batches, texts })
     }
 
     /// The same without images whose first caption has more tokens than this, and how many these were.
@@ -273,18 +282,23 @@ impl HeldImages {
         self.texts.get(index as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// A batch; the target is the first text of each image.
+    /// A batch; the target is the first text of each image. `None` if all of its images were passed over.
     ///
     /// # Errors
-    /// If an image cannot be used.
-    pub fn batch(&self, number: usize) -> Result<Batch, DataError> {
-        let (mut rows, mut targets) = (Vec::new(), Vec::new());
+    /// If an image cannot be used, and is not to be passed over.
+    pub fn batch(&self, number: usize) -> Result<Option<Batch>, DataError> {
+        let (mut rows, mut targets, mut skipped) = (Vec::new(), Vec::new(), Skipped::default());
         for &index in &self.batches[number] {
-            let example = Ready::new(self.set.as_ref(), index, &self.preparation, None)?;
-            targets.push(self.coder.target(&example, 0)?);
-            rows.push(example);
+            match Ready::new(self.set.as_ref(), index, &self.preparation, None) {
+                Ok(example) => {
+                    targets.push(self.coder.target(&example, 0)?);
+                    rows.push(example);
+                }
+                Err(error) if self.skip_bad => skipped.pass(error)?,
+                Err(error) => return Err(error),
+            }
         }
-        self.coder.batch(&rows, &targets)
+        if rows.is_empty() { Ok(None) } else { self.coder.batch(&rows, &targets).map(Some) }
     }
 }
 

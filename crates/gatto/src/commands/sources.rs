@@ -76,6 +76,7 @@ pub(super) fn grouped_examples(
     of_a_builtin_task: u64,
     grouping: Grouping<'_>,
 ) -> Result<Vec<Example>> {
+    ensure!(held.images.is_none(), "--images is for models of images, and {} reads texts", model.display());
     let config = ConfigFile::read(&model.join(CONFIG), &[])?;
     let chosen = [&held.source, &held.target, &held.text, &held.data].iter().any(|file| file.is_some());
     let of_builtin = !chosen && config.config.data.builtin.is_some();

@@ -50,7 +50,7 @@ pub struct AttentionConfig {
     /// Whether a learned share of what was seen is let through: β c with β = σ(w·s + b) of the state s that asked (Xu et
     /// al., 2015).
     pub gate: bool,
-    /// Whether the token before enters the output too: tanh(W_c [c; s] + b_c + W_e E y) (Xu et al., 2015).
+    /// Whether the token before enters the output too: tanh(W_c [c; s] + b_c + W_e E y + b_e) (Xu et al., 2015).
     pub deep_output: bool,
     /// `soft`: what Σ_i (1 − Σ_t α_ti)² costs, so that every position is looked at (Xu et al., 2015).
     #[serde(skip_serializing_if = "Option::is_none")]

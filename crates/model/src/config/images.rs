@@ -219,6 +219,7 @@ impl VitConfig {
             }
             within(key("position_grid"), rows, 1024)?;
             within(key("position_grid"), columns, 1024)?;
+            too_many(key("position_grid"), (rows * columns) as u64 * self.width as u64)?;
         }
         check_waves(self.positions == PlaceKind::Sinusoidal, key("positions"), self.width)?;
         let inputs = (self.patch * self.patch * images.channels) as u64;

@@ -17,7 +17,7 @@ pub(crate) struct Looking {
     meeting: Linear,
     /// β = σ(w·s + b), the share of what was seen that is let through.
     gate: Option<Linear>,
-    /// W_e, for the vector of the token before: h̃ = tanh(W_c [c; s] + b_c + W_e E y).
+    /// W_e and b_e, for the vector of the token before: h̃ = tanh(W_c [c; s] + b_c + W_e E y + b_e).
     words: Option<Linear>,
     /// Whether something is learnt from the weights themselves.
     #[module(skip)]

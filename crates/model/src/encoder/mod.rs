@@ -83,7 +83,7 @@ impl Encoder {
                 encoder.network.iter_mut().for_each(|network| network.prepare(how));
             }
             Self::Transformer(encoder) => encoder.stack.iter_mut().for_each(|stack| stack.prepare(how)),
-            Self::Cnn(_) => {}
+            Self::Cnn(encoder) => encoder.network.prepare(how),
             Self::Vit(encoder) => {
                 encoder.projection.prepare(how);
                 encoder.stack.prepare(how);

@@ -6,6 +6,7 @@ use crate::error::ModelError;
 use crate::memory::Memory;
 use crate::saved::Saved;
 use gatto_data::images::{Grid, Pixels};
+use gatto_data::tokens::{Kind, UNKNOWN};
 use gatto_data::{Source, evaluation_batches_of_images, in_input_order};
 
 /// A pass of an image, and of a text about it, through a model.
@@ -49,13 +50,16 @@ impl Saved {
             }
             super::check_length(index, target.len(), self.plan.most_target())?;
         }
+        let longest = pairs.iter().map(|(_, target)| target.len() + 1).max().unwrap_or(1);
+        let scores = longest.saturating_mul(self.tokens.target.size()).max(1);
+        let batch = batch.min(super::MOST_SCORES / scores).min(self.plan.most_images());
         let mut found = Vec::with_capacity(pairs.len());
         for batch in evaluation_batches_of_images(&images, batch)? {
             let (looked, memory) = Looked::at(self, &batch.source, &batch.target);
             let regions = RegionHeads::new(self, memory.as_ref(), heads);
             for (row, index) in batch.indices.into_iter().enumerate() {
                 let target = &pairs[index as usize].1;
-                let written = pieces(&self.tokens.target, target);
+                let written = self.printed(target);
                 let logs = looked.logs(row, written.len());
                 let weights = looked.weights(row, written.len(), grid.len());
                 let trace = ImageTrace {
@@ -70,6 +74,21 @@ impl Saved {
             }
         }
         Ok(in_input_order(found))
+    }
+}
+
+impl Saved {
+    /// The tokens of a text, its end behind them. Words are counted as they are printed, without those that are not in
+    /// the vocabulary.
+    fn printed(&self, target: &[u32]) -> Vec<Piece> {
+        let mut found = pieces(&self.tokens.target, target);
+        if self.tokens.target.kind() == Kind::Word {
+            let mut printed = 0..;
+            for (piece, &token) in found.iter_mut().zip(target) {
+                piece.word = if token == UNKNOWN { None } else { printed.next() };
+            }
+        }
+        found
     }
 }
 

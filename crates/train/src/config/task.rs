@@ -2,6 +2,7 @@
 
 use super::{Config, Figure};
 use gatto_data::DataSource;
+use gatto_data::TokensConfig;
 use gatto_data::builtin::shapes::{Asked, Shapes, ShapesError};
 use gatto_data::builtin::{Builtin, SHAPES};
 use gatto_data::images::Augmentation;
@@ -92,6 +93,12 @@ impl Config {
                     .into(),
             );
         }
+        if !plan.has_texts() && self.tokens != TokensConfig::default() {
+            return refuse("tokens", "is for texts, and here images get labels; remove it".into());
+        }
+        if self.data.captions.is_some() && self.task != Task::Caption {
+            return refuse("data.captions", "is for `task = \"caption\"`; remove it".into());
+        }
         if self.train.batch_tokens.is_some() {
             return refuse(
                 "train.batch_tokens",
@@ -112,12 +119,11 @@ impl Config {
                 );
             }
             let Augmentation { flip, crop, stretch, .. } = images.augmentation;
-            let moved = [("flip", flip > 0.0), ("crop", crop < 1.0), ("stretch", stretch > 1.0)];
-            if let Some((key, _)) =
-                moved.iter().find(|(_, given)| *given).filter(|_| self.task == Task::Caption)
-            {
-                let message = "changes what is left of what, what is largest and what is there, of which captions of scenes \
-                               speak; remove it";
+            let captions = self.task == Task::Caption;
+            let moved = [("flip", captions && flip > 0.0), ("crop", crop < 1.0), ("stretch", stretch > 1.0)];
+            if let Some((key, _)) = moved.iter().find(|(_, given)| *given) {
+                let message = "changes what is left of what, what is largest and what is there, and that is what is asked \
+                               about scenes; remove it";
                 return refuse(&format!("images.augmentation.{key}"), message.into());
             }
             Shapes::new(images.height, Asked::Captions(captions)).map_err(|error| match error {

@@ -1,7 +1,6 @@
 //! A page of the worst captions: what was written, what would be true, and where the model looked.
 
 use super::images::Captions;
-use crate::cli::Evaluate;
 use crate::lines::write_output;
 use anyhow::{Result, ensure};
 use gatto::data::builtin::shapes::Verdict;
@@ -9,20 +8,21 @@ use gatto::data::images::{ImageSet, Ready};
 use gatto::data::words;
 use gatto::inspect::look;
 use gatto::inspect::overlay::{Failure, MOST_FAILURES, failures_page};
-use gatto::model::{AttentionKind, Saved};
+use gatto::model::{AttentionKind, Saved, Task};
 use std::collections::HashSet;
 use std::path::Path;
 
 /// Images that are looked at together.
 const AT_ONCE: usize = 32;
 
-pub(super) fn write(
-    path: &Path,
-    arguments: &Evaluate,
-    saved: &Saved,
-    set: &dyn ImageSet,
-    captions: &Captions,
-) -> Result<()> {
+/// Refuses a page that could not be made.
+pub(super) fn check(path: &Path, saved: &Saved, model: &Path) -> Result<()> {
+    let model = model.display();
+    ensure!(
+        saved.task == Task::Caption,
+        "--failures is for captions, and {model} is for `task = \"{}\"`",
+        saved.task
+    );
     ensure!(
         path.extension().is_some_and(|end| end == "html" || end == "htm"),
         "{}: is no .html; name the page so",
@@ -30,9 +30,12 @@ pub(super) fn write(
     );
     ensure!(
         saved.plan.attentions().contains(&AttentionKind::Cross),
-        "{}: has no attention, so there is no focus to show with its failures",
-        arguments.model.display()
+        "{model}: has no attention, so there is no focus to show with its failures"
     );
+    Ok(())
+}
+
+pub(super) fn write(path: &Path, saved: &Saved, set: &dyn ImageSet, captions: &Captions) -> Result<()> {
     let mut wrong: Vec<usize> = (0..captions.outputs.len()).filter(|&at| !captions.is_right(at)).collect();
     // Those that the model was surest of are the worst.
     let sure = |at: &usize| per_token(captions, *at);
@@ -43,7 +46,10 @@ pub(super) fn write(
     for numbers in wrong.chunks(AT_ONCE) {
         failures.extend(looked_at(saved, set, captions, numbers)?);
     }
-    let title = format!("{all} of {} captions are wrong", captions.outputs.len());
+    let mut title = format!("{all} of {} captions are wrong", captions.outputs.len());
+    if all > failures.len() {
+        title += &format!("; these are the {} that the model was surest of", failures.len());
+    }
     let page = failures_page(&title, &failures)?;
     write_output(Some(path), |out| Ok(out.write_all(page.as_bytes())?))
 }
@@ -62,7 +68,7 @@ fn looked_at(
     numbers: &[usize],
 ) -> Result<Vec<Failure>> {
     let preparation = saved.plan.images.unwrap_or_default();
-    let read = |&number: &usize| Ready::new(set, number as u64, &preparation, None);
+    let read = |&number: &usize| Ready::new(set, captions.indices[number], &preparation, None);
     let images = numbers.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let tokens = numbers.iter().map(|&number| captions.found[number].hypothesis.tokens.clone());
     let pairs: Vec<_> = images.iter().map(|image| &image.pixels).zip(tokens).collect();
@@ -106,6 +112,10 @@ fn why(text: &str, references: &[String], verdict: Option<Verdict>) -> (Vec<Stri
         (Some(Verdict::False), true) => (
             vec!["relation".into()],
             vec!["All its words stand in true captions, but what it says of them is not so.".into()],
+        ),
+        (None, true) => (
+            vec!["other".into()],
+            vec!["All its words stand in captions that are known, but none of these is it.".into()],
         ),
         _ => (
             vec!["word".into()],

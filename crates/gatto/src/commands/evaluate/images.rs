@@ -19,11 +19,9 @@ use gatto::model::{Prediction, Request, Saved, Task, Writers};
 pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
     let model = arguments.model.display();
     let asked = &arguments.asked;
-    ensure!(
-        arguments.failures.is_none() || saved.task == Task::Caption,
-        "--failures is for captions, and {model} is for `task = \"{}\"`",
-        saved.task
-    );
+    if let Some(path) = &arguments.failures {
+        failures::check(path, saved, &arguments.model)?;
+    }
     for (flag, given) in [
         ("--noise", !asked.noise.is_empty()),
         ("--by", asked.by.is_some()),
@@ -44,6 +42,7 @@ pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
                     captions.verdicts.push(set.verdict(example.index, &found.text)?);
                     captions.outputs.push(found.text.clone());
                     captions.found.push(found);
+                    captions.indices.push(example.index);
                     let normalised =
                         example.texts.iter().map(|text| saved.tokens.target.normalise(&text.text));
                     captions.references.push(normalised.collect());
@@ -59,9 +58,6 @@ pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
         examples.extend(piece.into_iter().map(as_example));
     }
     bar.finish_and_clear();
-    if let Some(path) = &arguments.failures {
-        failures::write(path, arguments, saved, set.as_ref(), &captions)?;
-    }
     ensure!(!examples.is_empty(), "{model}: there is no image to evaluate on");
     let outcome = match saved.task {
         Task::Caption => captions.outcome(arguments)?,
@@ -72,7 +68,11 @@ pub(super) fn evaluate(arguments: &Evaluate, saved: &Saved) -> Result<()> {
         _ => Vec::new(),
     };
     Report { arguments, examples: &examples, lengths, outcome: &outcome, alignment: None, effects: &[] }
-        .print()
+        .print()?;
+    match &arguments.failures {
+        Some(path) => failures::write(path, saved, set.as_ref(), &captions),
+        None => Ok(()),
+    }
 }
 
 /// The captions that a model writes.
@@ -93,6 +93,8 @@ pub(super) struct Captions {
     pub(super) outputs: Vec<String>,
     /// The outputs with their tokens.
     pub(super) found: Vec<Prediction>,
+    /// The number of each image in its set.
+    pub(super) indices: Vec<u64>,
     pub(super) references: Vec<Vec<String>>,
     /// Whether each is true, where that is known.
     pub(super) verdicts: Vec<Option<Verdict>>,
@@ -107,15 +109,15 @@ impl Captions {
         }
     }
 
-    fn outcome(self, arguments: &Evaluate) -> Result<Outcome> {
+    fn outcome(&self, arguments: &Evaluate) -> Result<Outcome> {
         let right: Vec<bool> = (0..self.outputs.len()).map(|number| self.is_right(number)).collect();
         let Self { outputs, references, verdicts, .. } = self;
         let chosen = match arguments.asked.metric.as_slice() {
             [] => vec![Metric::Exact, Metric::Bleu, Metric::Chrf],
             chosen => chosen.to_vec(),
         };
-        let all = References::per_line(&references)?;
-        let mut figures = metrics::figures(&chosen, &outputs, &all)?;
+        let all = References::per_line(references)?;
+        let mut figures = metrics::figures(&chosen, outputs, &all)?;
         let known: Option<Vec<Verdict>> = verdicts.iter().copied().collect();
         if let Some(verdicts) = known {
             let none = verdicts.iter().map(|verdict| *verdict == Verdict::NoCaption);
@@ -124,8 +126,10 @@ impl Captions {
             figures.push(Figure::share("no_caption", "no sentence", Better::Lower, Measure::share(none)));
         }
         let ranking = translate::ranking(&figures, outputs.len());
-        let answers = outputs.into_iter().zip(references).zip(right).map(|((output, references), right)| {
-            Answer { output, reference: references.join(" · "), right }
+        let answers = outputs.iter().zip(references).zip(right).map(|((output, references), right)| Answer {
+            output: output.clone(),
+            reference: references.join(" · "),
+            right,
         });
         Ok(Outcome { figures, answers: answers.collect(), ranking, detail: Detail::Captions })
     }

@@ -16,6 +16,7 @@ use gatto::model::{Drawing, ModelError, Saved, Task, Writers};
 use gatto::search::{self, beam_memory};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Lines that are read, sorted by length and computed before any of them is written, in batches.
@@ -99,14 +100,20 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
         _ => None,
     };
     let mut wishes = wishes::Wishes::new(&arguments.constrain, &saved)?;
-    let at_once = arguments.batch as usize * BATCHES_AT_ONCE;
+    // Images are large, and come in one size: nothing is gained by sorting many of them.
+    let batches = if saved.plan.images.is_some() { 4 } else { BATCHES_AT_ONCE };
+    let at_once = arguments.batch as usize * batches;
     let (name, chunks): (String, Box<dyn Iterator<Item = Result<Vec<String>>>>) = match &arguments.files[..] {
         [] => {
             let lines = Lines::open(arguments.input.as_deref())?;
             (lines.name(), Box::new(lines.chunks(at_once)))
         }
         files => {
-            let names = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
+            let name = |file: &PathBuf| match file.to_str() {
+                Some(name) => Ok(name.to_owned()),
+                None => bail!("{}: the name is not UTF-8; rename the file", file.display()),
+            };
+            let names = files.iter().map(name).collect::<Result<Vec<_>>>()?;
             let chunks: Vec<_> = names.chunks(at_once).map(|chunk| Ok(chunk.to_vec())).collect();
             ("the images".to_owned(), Box::new(chunks.into_iter()))
         }

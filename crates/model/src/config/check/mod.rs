@@ -107,6 +107,22 @@ impl Plan {
         Grid::of_patches(images.height, images.width, region)
     }
 
+    /// The most images that are read together, where it is images that are read: their states, and what each head of a
+    /// Vision Transformer sees, have to be in memory.
+    pub fn most_images(&self) -> usize {
+        const MOST_VALUES: usize = 1 << 28; // 1 GiB of them
+        let Some((encoder, grid)) = self.encoder().zip(self.grid()) else { return usize::MAX };
+        let regions = grid.len() + 1;
+        let seen = match encoder {
+            EncoderConfig::Vit(settings) => {
+                settings.layers.saturating_mul(settings.heads).saturating_mul(regions).saturating_mul(regions)
+            }
+            _ => 0,
+        };
+        let states = regions.saturating_mul(encoder.states()).saturating_mul(8);
+        (MOST_VALUES / seen.saturating_add(states).max(1)).max(1)
+    }
+
     /// Whether it reads or writes text; else images get labels.
     pub fn has_texts(&self) -> bool {
         self.images.is_none() || self.decoder().is_some()
@@ -245,6 +261,7 @@ impl ModelConfig {
         head.check()?;
         if let EncoderConfig::Vit(settings) = encoder
             && settings.class_token
+            && self.task == Task::Classify
         {
             head.pooling = head.pooling.or(Some(Pooling::ClassToken));
         }
@@ -285,9 +302,9 @@ impl ModelConfig {
                 return Err(Complaint::new(format!("encoder.{name}.bidirectional"), message));
             }
             _ => {
-                let message = "sees every token from both sides, so there is nothing to tell; write [encoder.lstm], or \
-                               `task = \"masked-language-model\"`";
-                return Err(Complaint::new("encoder.transformer", message));
+                let message = "sees all of its source at once, so there is nothing to tell; write [encoder.lstm], or \
+                               `task = \"masked-language-model\"` with [encoder.transformer]";
+                return Err(Complaint::new(format!("encoder.{name}"), message));
             }
         }
         match self.sharing.output {
