@@ -25,11 +25,11 @@ with f = outer(gelu(inner)), the exact gelu, and LN once more behind the last; L
 class token through `head.output` is `logits` [B, L]; `loss` is the mean cross-entropy with `labels`. `states`
 [B, N, C] are those of the patches, and `attention` has for each layer [B, h, N + 1, N + 1].
 
-`caption`: images get half a region of zeros above and to the left, and the map loses the places in these. `encoder.network`
-is a 3 × 3 convolution with stride `stem_stride` (padding 1, zeros), group norm, relu; then
+`caption`: the image has half a region of zeros above it and to its left (a region has 4 pixels on a side), and of the last
+map the first row and the first column, which stand over them, are left out. `encoder.network` is a 3 × 3 convolution with stride `stem_stride` (padding 1, zeros), group norm, relu; then
 for each stage a block relu(GN(f₂ * relu(GN(f₁ * x))) + s(x)), of which the second and all behind it have stride 2 in
 f₁ and in s, the group norm of a 1 × 1 convolution; s of the first is x. The weight of a convolution is [rows·columns·in,
-out] of its window. The last map and `encoder.positions` are `states` [B, N, C]. The LSTM starts from
+out] of its window. What is left of the last map and `encoder.positions` are `states` [B, N, C]. The LSTM starts from
 h = tanh(m bridge.hidden), c = m bridge.cell with m the mean state. A step reads the vector e of the token before:
 
     α_i = softmax_i(v · tanh(h query + states_i key)), context = σ(h gate) Σ α_i states_i
@@ -57,9 +57,9 @@ from golden_transformer import array
 BATCH, HEIGHT, WIDTH, CHANNELS, EPSILON = 3, 8, 12, 3, 1e-5
 PATCH, VIT_WIDTH, HEADS, INNER, LAYERS, LABELS = 4, 8, 2, 12, 2, 5
 STAGES, GROUPS, STEM_STRIDE = [4, 6], 2, 2
-HALF = STEM_STRIDE * 2 ** (len(STAGES) - 1) // 2  # of a region's side
 STATE, EMBEDDING, ATTENTION, VOCABULARY, COST = 5, 3, 4, 11, 0.7
-REGIONS = (HEIGHT // 4) * (WIDTH // 4)  # of both models
+SIDE = 4  # pixels of a region, of both models
+REGIONS = (HEIGHT // SIDE) * (WIDTH // SIDE)
 TARGET_ROWS = [[6, 9, 5, END], [8, END], [5, 10, END]]
 ANSWERS = [3, 0, 4]
 SEED = 900
@@ -265,8 +265,8 @@ def group_norm(weights, name, x):
 
 def regions(weights, images):
     name = "encoder.network"
-    centred = functional.pad(images.permute(0, 3, 1, 2), (HALF, 0, HALF, 0))
-    x = convolution(weights, f"{name}.stem", centred, 3, STEM_STRIDE)
+    x = functional.pad(images.permute(0, 3, 1, 2), (SIDE // 2, 0, SIDE // 2, 0))
+    x = convolution(weights, f"{name}.stem", x, 3, STEM_STRIDE)
     x = functional.relu(group_norm(weights, f"{name}.stem_norm", x))
     for at in range(len(STAGES)):
         block, stride, around = f"{name}.blocks.{at}", 1 if at == 0 else 2, x
@@ -277,9 +277,7 @@ def regions(weights, images):
         inside = functional.relu(group_norm(weights, f"{block}.first_norm", inside))
         inside = group_norm(weights, f"{block}.second_norm", convolution(weights, f"{block}.second", inside, 3, 1))
         x = functional.relu(inside + around)
-    rows, columns = (side // (2 * HALF) for side in images.shape[1:3])
-    x = x[:, :, -rows:, -columns:]
-    return x.flatten(2).transpose(1, 2) + weights["encoder.positions.weight"]
+    return x[:, :, 1:, 1:].flatten(2).transpose(1, 2) + weights["encoder.positions.weight"]
 
 
 def caption(weights, images):
@@ -397,9 +395,9 @@ class Plain:
 
     def regions(self, image):
         name = "encoder.network"
-        rows, columns = (side // (2 * HALF) for side in image.shape[:2])
-        image = np.pad(image, ((HALF, 0), (HALF, 0), (0, 0)))
-        x = self.relu(self.group_norm(f"{name}.stem_norm", self.convolution(f"{name}.stem", image, 3, STEM_STRIDE)))
+        x = np.zeros((HEIGHT + SIDE // 2, WIDTH + SIDE // 2, CHANNELS))
+        x[SIDE // 2 :, SIDE // 2 :] = image
+        x = self.relu(self.group_norm(f"{name}.stem_norm", self.convolution(f"{name}.stem", x, 3, STEM_STRIDE)))
         for at in range(len(STAGES)):
             block, stride, around = f"{name}.blocks.{at}", 1 if at == 0 else 2, x
             if at > 0:
@@ -408,7 +406,7 @@ class Plain:
             inside = self.group_norm(f"{block}.first_norm", self.convolution(f"{block}.first", x, 3, stride))
             inside = self.convolution(f"{block}.second", self.relu(inside), 3, 1)
             x = self.relu(self.group_norm(f"{block}.second_norm", inside) + around)
-        return x[-rows:, -columns:].reshape(REGIONS, -1) + self.given["encoder.positions.weight"]
+        return x[1:, 1:].reshape(REGIONS, -1) + self.given["encoder.positions.weight"]
 
     def run(self, images, cost):
         """The loss, and for each image states, logits and attention."""

@@ -9,12 +9,12 @@ use crate::tokens::{END, Kind, PAD, Recipe, Tokenizer};
 use crate::{Batch, DataError, IGNORED, Labels, Sources, Stream, StreamState, Unit};
 
 /// Images in memory of which some cannot be had.
-struct Some {
+struct Patchy {
     examples: Vec<ImageExample>,
     bad: Vec<u64>,
 }
 
-impl ImageSet for Some {
+impl ImageSet for Patchy {
     fn len(&self) -> u64 {
         self.examples.len() as u64
     }
@@ -156,7 +156,7 @@ fn a_stream_resumed_anywhere_goes_on_with_the_same_batches() {
     let coder = words(11);
     for batch in [1, 4, 11, 30] {
         let settings = ImageStreamSettings { skip_bad: true, max_length: 3, ..settings(batch) };
-        let some = || Some { examples: set(11, captions), bad: vec![2, 7] };
+        let some = || Patchy { examples: set(11, captions), bad: vec![2, 7] };
         let whole = {
             let mut stream = stream(some(), &coder, &settings);
             (0..25)
@@ -187,7 +187,7 @@ fn a_stream_resumed_anywhere_goes_on_with_the_same_batches() {
 #[test]
 fn bad_images_are_errors_or_counted() {
     let coder = words(6);
-    let some = || Some { examples: set(6, captions), bad: vec![1, 4] };
+    let some = || Patchy { examples: set(6, captions), bad: vec![1, 4] };
     let mut strict = stream(some(), &coder, &settings(6));
     let error = strict.next().unwrap_err().to_string();
     assert!(error.contains(".png: the image is not there"), "{error}");
@@ -221,11 +221,11 @@ fn long_captions_are_dropped_and_counted() {
 fn a_set_without_a_usable_image_is_an_error() {
     let coder = words(4);
     let lenient = ImageStreamSettings { skip_bad: true, max_length: 3, ..settings(3) };
-    let all_bad = Some { examples: set(4, captions), bad: vec![0, 1, 2, 3] };
+    let all_bad = Patchy { examples: set(4, captions), bad: vec![0, 1, 2, 3] };
     let error = stream(all_bad, &coder, &lenient).next().unwrap_err();
     assert!(matches!(error, DataError::NoExamples { read: 4, skipped: 4, too_long: 0, .. }), "{error}");
     let long = |number: usize| vec![format!("this is image {number}")];
-    let bad_or_long = Some { examples: set(4, long), bad: vec![3] };
+    let bad_or_long = Patchy { examples: set(4, long), bad: vec![3] };
     let error = stream(bad_or_long, &coder, &lenient).next().unwrap_err();
     assert!(
         matches!(error, DataError::NoExamples { read: 4, skipped: 1, too_long: 3, max_length: 3 }),
@@ -327,7 +327,7 @@ fn held_images_are_not_changed_and_have_their_first_text() {
     assert!(held.texts(7).is_empty(), "only those that are held");
     assert_eq!(hold(100, 0).len(), 9, "no more than there are");
     assert!(hold(0, 3).is_empty());
-    let bad = Some { examples: examples.clone(), bad: vec![1] };
+    let bad = Patchy { examples: examples.clone(), bad: vec![1] };
     let held = HeldImages::new(Arc::new(bad), coder.clone(), preparation, 9, 3, false).unwrap();
     let error = held.batch(0).unwrap_err().to_string();
     assert!(error.contains("1.png: the image is not there"), "{error}");

@@ -170,7 +170,7 @@ mod tests {
     fn lengths_hold_every_example_once() {
         let texts = ["a", "a b c d", "a, b c", "a b c d e f g h i j k l m n o p q r s t u v w x y z"];
         let examples = texts.map(|text| Example::new(text, "x"));
-        let groups = by_length(&examples);
+        let groups = by_length(&examples.each_ref().map(length));
         let found: Vec<_> =
             groups.iter().map(|group| (group.name.as_str(), group.members.as_slice())).collect();
         assert_eq!(found, [("1–3", &[0][..]), ("4–5", &[1, 2]), ("20+", &[3])]);
