@@ -119,8 +119,8 @@ impl Config {
                 );
             }
             let Augmentation { flip, crop, stretch, .. } = images.augmentation;
-            let captions = self.task == Task::Caption;
-            let moved = [("flip", captions && flip > 0.0), ("crop", crop < 1.0), ("stretch", stretch > 1.0)];
+            let captioned = self.task == Task::Caption;
+            let moved = [("flip", captioned && flip > 0.0), ("crop", crop < 1.0), ("stretch", stretch > 1.0)];
             if let Some((key, _)) = moved.iter().find(|(_, given)| *given) {
                 let message = "changes what is left of what, what is largest and what is there, and that is what is asked \
                                about scenes; remove it";
