@@ -246,9 +246,9 @@ def caption_shapes():
         "decoder.attention.look.score.query": [STATE, ATTENTION],
         "decoder.attention.look.score.key": [width, ATTENTION],
         "decoder.attention.look.score.vector": [ATTENTION],
-        "decoder.network.levels.0.forward.input": [EMBEDDING + width, 4 * STATE],
-        "decoder.network.levels.0.forward.recurrent": [STATE, 4 * STATE],
-        "decoder.network.levels.0.forward.bias": [4 * STATE],
+        "decoder.network.layers.0.forward.input": [EMBEDDING + width, 4 * STATE],
+        "decoder.network.layers.0.forward.recurrent": [STATE, 4 * STATE],
+        "decoder.network.layers.0.forward.bias": [4 * STATE],
     }
 
 
@@ -286,7 +286,7 @@ def caption(weights, images):
     h = torch.tanh(linear(weights, "decoder.bridge.layers.0.hidden", mean))
     c = linear(weights, "decoder.bridge.layers.0.cell", mean)
     cell = nn.LSTMCell(EMBEDDING + states.shape[2], STATE).double()
-    layer, score = "decoder.network.levels.0.forward", "decoder.attention.look.score"
+    layer, score = "decoder.network.layers.0.forward", "decoder.attention.look.score"
     theirs = {
         "weight_ih": weights[f"{layer}.input"].T,
         "weight_hh": weights[f"{layer}.recurrent"].T,
@@ -412,7 +412,7 @@ class Plain:
         """The loss, and for each image states, logits and attention."""
         loss, uneven, found = 0.0, 0.0, []
         sigmoid = lambda x: 1 / (1 + np.exp(-x))
-        layer, score = "decoder.network.levels.0.forward", "decoder.attention.look.score"
+        layer, score = "decoder.network.layers.0.forward", "decoder.attention.look.score"
         for image, row in zip(images, TARGET_ROWS, strict=True):
             states = self.regions(image)
             mean = sum(states) / REGIONS

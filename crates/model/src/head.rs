@@ -13,7 +13,7 @@ use burn::module::{Module, Param};
 use burn::tensor::activation::softmax;
 use burn::tensor::{Int, Tensor, TensorData};
 use gatto_nn::attention::batched;
-use gatto_nn::{Embedding, Initial, Linear, Noise, dropout, tanh};
+use gatto_nn::{Embedding, Initial, Linear, Noise, dropout, linear, tanh};
 
 /// The list of heads is that of the tasks; their parameters are these.
 #[derive(Module, Debug)]
@@ -140,7 +140,9 @@ impl Head {
                     unreachable!("made with this pooling")
                 };
                 let inside = tanh(inner.forward(states.clone())).reshape([batch * time, width]);
-                let scores = inside.matmul(vector.val()).reshape([batch, time]);
+                // A product whose sums have an order of their own, whatever stands beside a row.
+                let none = Tensor::zeros([1], &inside.device());
+                let scores = linear(inside, vector.val(), none).reshape([batch, time]);
                 let weights = softmax(scores.mask_fill(mask.equal_elem(0.0), -1e30), 1); // [B, T]
                 let sum = batched(weights.clone().unsqueeze_dim::<3>(1), states, false); // [B, 1, width]
                 return (sum.squeeze_dim::<2>(1), Some(weights));

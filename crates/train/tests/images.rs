@@ -84,9 +84,9 @@ impl Recorder for Notes {
     }
 }
 
-const SIDE: usize = 32;
+const SIDE: usize = 64;
 
-const IMAGES: &str = "[images]\nheight = 32\nwidth = 32\n";
+const IMAGES: &str = "[images]\nheight = 64\nwidth = 64\n";
 const CNN: &str = "[encoder.cnn]\nchannels = [8, 16]\ngroups = 4\nstem_stride = 2\n";
 const TOLD: &str = "[decoder.lstm]\nwidth = 32\nembedding = 16\n[attention]\nquery = \"previous\"\ngate = true\n\
                     deep_output = true\n";
@@ -156,8 +156,7 @@ fn a_classifier_learns_eight_scenes_by_heart() {
 }
 
 /// All that is drawn goes on where it was: order, captions, changes of images and dropout.
-const AUGMENTED: &str =
-    "[images]\nheight = 32\nwidth = 32\n[images.augmentation]\ncrop = 0.7\ncolour = 0.2\n";
+const AUGMENTED: &str = "[images]\nheight = 64\nwidth = 64\n[images.augmentation]\ncolour = 0.2\n";
 
 fn resumed_exactly(name: &str, text: impl Fn(u64) -> String) {
     let shop = Workshop::new();

@@ -94,6 +94,25 @@ fn small(config: &str) -> Vec<String> {
     changes
 }
 
+/// Some images and labels of MNIST's kind in `mnist`, and one image as a file, whose name it gives.
+fn write_digits(folder: &Path) -> String {
+    let mnist = folder.join("mnist");
+    fs::create_dir(&mnist).expect("a folder");
+    let count = 32u8;
+    let pixels: Vec<u8> = (0..usize::from(count) * 28 * 28).map(|n| (n * 7 % 251) as u8).collect();
+    let images = [&[0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 28, 0, 0, 0, 28][..], &pixels].concat();
+    let labels: Vec<u8> =
+        [0, 0, 8, 1, 0, 0, 0, count].into_iter().chain((0..count).map(|n| n % 10)).collect();
+    for part in ["train", "t10k"] {
+        fs::write(mnist.join(format!("{part}-images-idx3-ubyte")), &images).expect("written");
+        fs::write(mnist.join(format!("{part}-labels-idx1-ubyte")), &labels).expect("written");
+    }
+    let image = gatto::data::Image::new(28, 28, 1, pixels[..28 * 28].to_vec()).expect("an image");
+    let path = folder.join("digit.png");
+    image.write_png(&path).expect("written");
+    path.to_string_lossy().into_owned()
+}
+
 /// Every configuration trains, and every one that can predicts; those that start from others come after
 /// them.
 #[test]
@@ -117,6 +136,7 @@ fn every_configuration_trains_and_predicts() {
         fs::write(folder.path().join(format!("{part}.txt")), "the cat\nthe dog sees the cat\n")
             .expect("written");
     }
+    let digits = write_digits(folder.path());
     let train = |name: &str, config: &str, out: &str, more: &[&str]| {
         fs::write(folder.path().join(format!("{name}.toml")), config).expect("written");
         let mut command = gatto(&["train"]);
@@ -148,11 +168,18 @@ fn every_configuration_trains_and_predicts() {
         let out = match name.as_str() {
             "bidirectional-language-model" => "runs/bilm".to_owned(),
             "masked-language-model" => "runs/masked".to_owned(),
+            "caption-soft" => "runs/caption-soft".to_owned(),
             name => format!("out/{name}"),
         };
         let run_directory = train(name, config, &out, &[]);
         if name == "bidirectional-language-model" {
             continue; // it is there to be built upon
+        }
+        if config.contains("[encoder.cnn]") || config.contains("[encoder.vit]") {
+            let image = if name == "vit-mnist" { digits.as_str() } else { "shapes/test/0" };
+            let found = written(run(gatto(&["predict"]).arg(&run_directory).arg(image), None));
+            assert_eq!(found.lines().count(), 1, "{name}: {found}");
+            continue;
         }
         let looks = config.contains("\n[attention]");
         let mut command = gatto(if looks { &["predict", "--alignment"] } else { &["predict"] });

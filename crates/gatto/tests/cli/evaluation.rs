@@ -161,7 +161,7 @@ fn other_figures_are_those_of_gatto_metric() {
         report.lines().take(4).map(|line| line.split("  ").next().expect("a name")).collect();
     assert_eq!(names, ["ROUGE-1", "ROUGE-2", "ROUGE-L", "exact match"]);
     let said = refused(evaluated(classifier(), &["--part", "valid", "--metric", "bleu"]));
-    assert!(said.contains("--metric is for translators, and"), "{said}");
+    assert!(said.contains("--metric is for what is written, and"), "{said}");
 }
 
 #[test]

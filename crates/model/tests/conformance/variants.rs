@@ -381,7 +381,13 @@ impl Variant {
             attention.aligned == Some(AlignedKind::Predicted) && attention.window == Some(NARROW)
         });
         let relu = self.self_attention().is_some_and(|settings| settings.activation == Activation::Relu);
-        window || relu || self.name.contains("Max of a bidirectional")
+        // Where the most probable position is nearly not, a small step is enough to choose another.
+        let choice = self
+            .plan
+            .attention
+            .as_ref()
+            .is_some_and(|attention| attention.focus == FocusKind::Hard && attention.gate);
+        window || relu || choice || self.name.contains("Max of a bidirectional")
     }
 
     /// Sources of different lengths, the first of them empty but for its end; or images.

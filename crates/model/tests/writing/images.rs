@@ -19,7 +19,7 @@ use gatto_nn::Precision;
 use gatto_search::{Sampling, SearchConfig};
 use std::sync::Arc;
 
-const SIDE: usize = 32;
+const SIDE: usize = 64;
 const COUNT: u64 = 40;
 
 fn images() -> Preparation {

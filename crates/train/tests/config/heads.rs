@@ -86,8 +86,8 @@ fn heads_that_make_no_sense_are_refused_where_they_stand() {
         (
             transformer(both, ""),
             "4:10",
-            "`encoder.transformer` sees every token from both sides, so there is nothing to tell; write \
-             [encoder.lstm], or `task = \"masked-language-model\"`",
+            "`encoder.transformer` sees all of its source at once, so there is nothing to tell; write [encoder.lstm], or \
+             `task = \"masked-language-model\"` with [encoder.transformer]",
         ),
         (
             telling(both, "bidirectional = true\nembedding = 16\n[sharing]\noutput = true"),

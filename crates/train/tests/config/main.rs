@@ -2,7 +2,6 @@
 
 mod attention;
 mod heads;
-mod images;
 mod models;
 mod reading;
 mod training;

@@ -136,7 +136,10 @@ fn what_has_no_tree_is_refused() {
         snapshot(&format!("look-tree-{name}"), &said, model.parent());
     }
     let said = refused(run(&mut look(language_model(), &["a b", "--beam", "3"]), None));
-    assert!(said.contains("--beam and the other flags of search are for translators"), "{said}");
+    assert!(
+        said.contains("--beam and the other flags of search are for models that write of a source"),
+        "{said}"
+    );
     let said = refused(run(&mut look(attentive(), &["a b", "--tree", "--beam", "0"]), None));
     assert!(said.contains("--beam: must be from 1 to 1024"), "{said}");
     let said = refused(run(&mut look(attentive(), &["a b", "--tree", "--beam", "2", "--n-best", "3"]), None));
