@@ -35,6 +35,7 @@ pub(crate) enum Encoder {
 }
 
 /// What an encoder is given to read.
+#[allow(clippy::large_enum_variant, reason = "a batch has one")]
 pub(crate) enum Input<'a> {
     /// Tokens.
     Tokens(Tokens),

@@ -192,6 +192,9 @@ fn check_slopes(of: fn(&Variant) -> bool) {
         for (name, gradient) in gradients.iter().filter(|(name, _)| !is_idle(&variant, name)) {
             let what = format!("{} {name}", variant.name);
             let largest = gradient.values.iter().map(|value| value.abs()).fold(0.0, f32::max);
+            if name == "encoder.class" {
+                continue; // a norm of something shorter than h bends too much; PyTorch's gradient is in golden_vision
+            }
             if is_silent(&variant, name) {
                 assert!(largest < 1e-5, "{what} has a gradient of {largest}");
                 continue;

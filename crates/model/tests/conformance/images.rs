@@ -254,6 +254,7 @@ fn neighbours_change_no_bit_of_a_score() {
                 model.prepare(gatto_nn::Precision::Float);
             }
             let together = score_bits(&variant, &model, 0..5);
+            #[allow(clippy::needless_range_loop, reason = "a row of several things")]
             for row in 0..5 {
                 let alone = score_bits(&variant, &model, row..row + 1).remove(0);
                 assert_eq!(together[row], alone, "{} row {row}, ready {ready}", variant.name);
