@@ -245,7 +245,10 @@ fn long_captions_are_left_out_and_noted() {
     fs::write(shop.path("list.tsv"), long).expect("written");
     let (outcome, notes) = shop.try_run("run", &over_files(""));
     outcome.unwrap_or_else(|error| panic!("{error}"));
-    assert!(notes.iter().any(|note| note.contains("1 images with a too long caption")), "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note.contains("1 examples with more than train.max_length = 40 tokens")),
+        "{notes:?}"
+    );
 }
 
 /// A decoder has no position for a caption that is longer than any that it was taught.

@@ -5,9 +5,9 @@
 //! The weight is a matrix `[U·V·C, O]`.
 //!
 //! What a window sees of one row of an image lies in one piece, `V·C` values. So nothing is unfolded: some rows of an image
-//! are copied with the zeros around them ([`field`]), and the products read the windows where they stand ([`slide`]).
+//! are copied with the zeros around them (`field`), and the products read the windows where they stand (`slide`).
 //! Backwards, with `g` the gradient of `y`, `dx` is a convolution of `g` with the window turned round, one for each place
-//! that a pixel can have between two strides ([`input`]); `dW` sums the products of what a window saw with `g` ([`weight`]).
+//! that a pixel can have between two strides (`input`); `dW` sums the products of what a window saw with `g` (`weight`).
 //!
 //! Every value of `y` and `dx` is one chain of multiply-adds, in the order of the weight's rows: it depends neither on the
 //! other images nor on the threads. `dW` and `db` are sums over all places, in as many parts as there are threads.
