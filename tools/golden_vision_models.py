@@ -26,10 +26,11 @@ class token through `head.output` is `logits` [B, L]; `loss` is the mean cross-e
 [B, N, C] are those of the patches, and `attention` has for each layer [B, h, N + 1, N + 1].
 
 `caption`: the image has half a region of zeros above it and to its left (a region has 4 pixels on a side), and of the last
-map the first row and the first column, which stand over them, are left out. `encoder.network` is a 3 × 3 convolution with stride `stem_stride` (padding 1, zeros), group norm, relu; then
-for each stage a block relu(GN(f₂ * relu(GN(f₁ * x))) + s(x)), of which the second and all behind it have stride 2 in
-f₁ and in s, the group norm of a 1 × 1 convolution; s of the first is x. The weight of a convolution is [rows·columns·in,
-out] of its window. What is left of the last map and `encoder.positions` are `states` [B, N, C]. The LSTM starts from
+map the first row and the first column, which stand over them, are left out. `encoder.network` is a 3 × 3 convolution
+with stride `stem_stride` (padding 1, zeros), group norm, relu; then for each stage a block
+relu(GN(f₂ * relu(GN(f₁ * x))) + s(x)), of which the second and all behind it have stride 2 in f₁ and in s, the group
+norm of a 1 × 1 convolution; s of the first is x. The weight of a convolution is [rows·columns·in, out] of its window.
+What is left of the last map and `encoder.positions` are `states` [B, N, C]. The LSTM starts from
 h = tanh(m bridge.hidden), c = m bridge.cell with m the mean state. A step reads the vector e of the token before:
 
     α_i = softmax_i(v · tanh(h query + states_i key)), context = σ(h gate) Σ α_i states_i

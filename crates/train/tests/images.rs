@@ -49,7 +49,12 @@ impl Workshop {
 
     /// `count` scenes as files, listed with their first caption.
     fn scenes(&self, count: u64) -> Vec<String> {
-        let task = Shapes::new(SIDE, Asked::Captions(1)).expect("scenes");
+        self.listed(count, 1)
+    }
+
+    /// The same with this many captions of each.
+    fn listed(&self, count: u64, captions: usize) -> Vec<String> {
+        let task = Shapes::new(DRAWN, Asked::Captions(captions)).expect("scenes");
         let scenes = DrawnShapes { task, part: ScenePart::Train, seed: 4, count };
         let mut list = String::new();
         let mut captions = Vec::new();
@@ -57,7 +62,9 @@ impl Workshop {
             let example = scenes.get(index).expect("a scene");
             fs::write(self.path(&format!("{index}.png")), example.image.png().expect("a PNG"))
                 .expect("written");
-            list += &format!("{index}.png\t{}\n", example.texts[0].text);
+            for caption in &example.texts {
+                list += &format!("{index}.png\t{}\n", caption.text);
+            }
             captions.push(example.texts[0].text.clone());
         }
         fs::write(self.path("list.tsv"), list).expect("written");
@@ -65,7 +72,7 @@ impl Workshop {
     }
 
     fn pixels(&self, count: u64) -> Vec<Pixels> {
-        let task = Shapes::new(SIDE, Asked::Captions(1)).expect("scenes");
+        let task = Shapes::new(DRAWN, Asked::Captions(1)).expect("scenes");
         let scenes = DrawnShapes { task, part: ScenePart::Train, seed: 4, count };
         let preparation = Preparation { height: SIDE, width: SIDE, ..Preparation::default() };
         let ready = |index| Ready::new(&scenes, index, &preparation, None).expect("a scene").pixels;
@@ -84,10 +91,12 @@ impl Recorder for Notes {
     }
 }
 
-const SIDE: usize = 64;
+/// Sides of scenes, and of what is read where they come from files.
+const DRAWN: usize = 64;
+const SIDE: usize = 32;
 
-const IMAGES: &str = "[images]\nheight = 64\nwidth = 64\n";
-const CNN: &str = "[encoder.cnn]\nchannels = [8, 16]\ngroups = 4\nstem_stride = 2\n";
+const IMAGES: &str = "[images]\nheight = 32\nwidth = 32\n";
+const CNN: &str = "[encoder.cnn]\nchannels = [8, 8, 16]\ngroups = 4\nstem_stride = 2\n";
 const TOLD: &str = "[decoder.lstm]\nwidth = 32\nembedding = 16\n[attention]\nquery = \"previous\"\ngate = true\n\
                     deep_output = true\n";
 
@@ -156,10 +165,11 @@ fn a_classifier_learns_eight_scenes_by_heart() {
 }
 
 /// All that is drawn goes on where it was: order, captions, changes of images and dropout.
-const AUGMENTED: &str = "[images]\nheight = 64\nwidth = 64\n[images.augmentation]\ncolour = 0.2\n";
+const CHANGED: &str = "[images]\nheight = 64\nwidth = 64\n[images.augmentation]\ncolour = 0.2\n";
 
 fn resumed_exactly(name: &str, text: impl Fn(u64) -> String) {
     let shop = Workshop::new();
+    shop.listed(12, 3);
     let whole = shop.run("whole", &text(17));
     assert_eq!((whole.ending, whole.step), (Ending::Completed, 17), "{name}");
     // Stopped at a checkpoint, behind one, and twice.
@@ -185,19 +195,31 @@ fn resumed_exactly(name: &str, text: impl Fn(u64) -> String) {
     assert_ne!(shop.weights("other"), shop.weights("whole"), "{name}");
 }
 
+/// A caption model that looks, over images from somewhere.
+fn looking(data: &str, images: &str, attention: &str, steps: u64) -> String {
+    format!(
+        "task = \"caption\"\nseed = 3\n[data]\n{data}[tokens]\nkind = \"word\"\n{images}{CNN}dropout = 0.1\n\
+         [decoder.lstm]\nwidth = 16\ndropout = 0.2\n[attention]\nquery = \"previous\"\ngate = true\n\
+         deep_output = true\n{attention}[search]\nmax_length = 6\n[train]\nsteps = {steps}\nbatch_examples = 5\n\
+         accumulate = 2\nmax_length = 30\nvalidate_every = 6\nvalid_examples = 6\ncheckpoint_every = 5\nkeep = 9\n"
+    )
+}
+
 #[test]
 fn a_caption_model_with_attention_resumes_exactly() {
-    for (name, attention) in [("soft", ""), ("hard", "focus = \"hard\"\n")] {
-        resumed_exactly(name, |steps| {
-            format!(
-                "task = \"caption\"\nseed = 3\n[data]\nbuiltin = \"shapes\"\nexamples = 24\n[tokens]\nkind = \"word\"\n\
-                 {AUGMENTED}{CNN}dropout = 0.1\n[decoder.lstm]\nwidth = 16\ndropout = 0.2\n[attention]\n\
-                 query = \"previous\"\ngate = true\ndeep_output = true\n{attention}[search]\nmax_length = 6\n[train]\n\
-                 steps = {steps}\nbatch_examples = 5\naccumulate = 2\nmax_length = 30\nvalidate_every = 6\n\
-                 valid_examples = 6\ncheckpoint_every = 5\nkeep = 9\n"
-            )
-        });
-    }
+    let shapes = "builtin = \"shapes\"\nexamples = 24\n";
+    resumed_exactly("soft", |steps| looking(shapes, CHANGED, "", steps));
+    resumed_exactly("hard", |steps| looking(shapes, CHANGED, "focus = \"hard\"\n", steps));
+}
+
+#[test]
+fn a_run_over_files_with_several_captions_and_random_parts_resumes_exactly() {
+    let files =
+        "train = { images = \".\", tsv = \"list.tsv\" }\nvalid = { images = \".\", tsv = \"list.tsv\" }\n";
+    let parts = format!("{CHANGED}crop = 0.5\nstretch = 1.3\nflip = 0.5\n");
+    resumed_exactly("files", |steps| {
+        format!("{}captions = 2\n", looking(files, &parts, "doubly_stochastic = 0.5\n", steps))
+    });
 }
 
 #[test]
@@ -205,7 +227,7 @@ fn a_vision_transformer_that_tells_labels_resumes_exactly() {
     resumed_exactly("vit", |steps| {
         format!(
             "task = \"classify\"\nseed = 3\n[data]\nbuiltin = \"shapes\"\nasked = \"largest-colour\"\nexamples = 24\n\
-             {AUGMENTED}flip = 0.5\n[encoder.vit]\npatch = 8\nwidth = 16\nlayers = 2\nheads = 2\ndropout = 0.1\n\
+             {CHANGED}flip = 0.5\n[encoder.vit]\npatch = 8\nwidth = 16\nlayers = 2\nheads = 2\ndropout = 0.1\n\
              attention_dropout = 0.2\n[train]\nsteps = {steps}\nbatch_examples = 7\nvalidate_every = 6\n\
              valid_examples = 6\ncheckpoint_every = 5\nkeep = 9\n"
         )
@@ -234,6 +256,19 @@ fn broken_images_stop_a_run_or_are_counted() {
         notes.iter().any(|note| note.contains("1 bad images were passed over in this pass")),
         "{notes:?}"
     );
+    // The same where it is validated on.
+    fs::rename(shop.path("list.tsv"), shop.path("valid.tsv")).expect("renamed");
+    fs::write(shop.path("list.tsv"), "0.png\ta scene\n1.png\tanother scene\n").expect("written");
+    let validated = |lines: &str| {
+        let valid = "valid = { images = \".\", tsv = \"valid.tsv\" }";
+        format!("{}validate_every = 4\n", over_files(&format!("{valid}\n{lines}")))
+    };
+    let error =
+        shop.try_run("valid strict", &validated("")).0.map(drop).expect_err("a broken image").to_string();
+    assert!(error.contains("3.png") && error.contains("is no PNG, JPEG, WebP or BMP image"), "{error}");
+    let outcome = shop.try_run("valid lenient", &validated("skip_bad = true")).0;
+    let figures = outcome.unwrap_or_else(|error| panic!("{error}")).last.expect("a validation");
+    assert!(figures.loss.is_finite(), "{figures:?}");
 }
 
 #[test]
@@ -279,7 +314,7 @@ fn small_batches_and_many_hands_make_the_gradient_of_one_large() {
     use std::sync::Arc;
     let shop = Workshop::new();
     let file = shop.config(&format!(
-        "task = \"caption\"\n[data]\nbuiltin = \"shapes\"\nexamples = 12\n[tokens]\nkind = \"word\"\n{IMAGES}{CNN}{TOLD}\
+        "task = \"caption\"\n[data]\nbuiltin = \"shapes\"\nexamples = 12\n[tokens]\nkind = \"word\"\n{CNN}{TOLD}\
          doubly_stochastic = 0.5\n"
     ));
     let set = gatto_train::corpora::open_images(&file.config, &file.base, ScenePart::Train)

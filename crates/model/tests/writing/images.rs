@@ -19,7 +19,9 @@ use gatto_nn::Precision;
 use gatto_search::{Sampling, SearchConfig};
 use std::sync::Arc;
 
-const SIDE: usize = 64;
+/// Sides of what is read, and of the scenes that it is made of.
+const SIDE: usize = 32;
+const DRAWN: usize = 64;
 const COUNT: u64 = 40;
 
 fn images() -> Preparation {
@@ -27,7 +29,7 @@ fn images() -> Preparation {
 }
 
 fn scenes(asked: Asked) -> DrawnShapes {
-    let task = Shapes::new(SIDE, asked).expect("scenes");
+    let task = Shapes::new(DRAWN, asked).expect("scenes");
     DrawnShapes { task, part: ScenePart::Train, seed: 3, count: COUNT }
 }
 

@@ -2,6 +2,7 @@
 
 mod attention;
 mod heads;
+mod images;
 mod models;
 mod reading;
 mod training;

@@ -332,6 +332,11 @@ fn held_images_are_not_changed_and_have_their_first_text() {
     let error = held.batch(0).unwrap_err().to_string();
     assert!(error.contains("1.png: the image is not there"), "{error}");
     assert!(held.batch(1).is_ok());
+    let bad = Patchy { examples: examples.clone(), bad: vec![1, 3, 4, 5] };
+    let held = HeldImages::new(Arc::new(bad), coder.clone(), preparation, 9, 3, true).unwrap();
+    let left: Vec<Option<Vec<u64>>> =
+        (0..3).map(|number| held.batch(number).unwrap().map(|batch| batch.indices)).collect();
+    assert_eq!(left, [Some(vec![0, 2]), None, Some(vec![6, 7, 8])], "passed over if wished");
     let long = set(5, |number| {
         vec![if number == 1 { format!("this is image {number}") } else { format!("image {number}") }]
     });
