@@ -2,13 +2,14 @@
 """Gatto beside PyTorch, CTranslate2 and Hugging Face on the same work, in turns, on this machine.
 
     python3 benches/peers/compare.py                        everything
-    python3 benches/peers/compare.py --works W1,W2          some of it: W1 W2 W2c W3 W3b W4 cold
+    python3 benches/peers/compare.py --works W1,W2          some of it: W1 W2 W2c W3 W3b W4 W5 W6 W7 W8 cold
+    python3 benches/peers/compare.py --works W5,W6,W7,W8    what reads images: training, and labels of 10,000
     python3 benches/peers/compare.py --quick                a look at the order of magnitude
     python3 benches/peers/compare.py --growth               how cost grows with lengths, batch, vocabulary, threads
 
 Makes a virtual environment with the peers and all that it needs in a folder outside the tree, builds Gatto, and prints
 Markdown tables on standard output; everything else goes to standard error. Every side first chooses the fastest of its
-settings. Then all of them stay loaded and take turns, round after round. What each work is stands in `works.py` and in
+settings. Then all of them stay loaded and take turns, round after round. What each work is stands in `works.py`, its model in `models.py`, and both in
 the chapter on performance of the book. Needs Python 3.11, Linux and, the first time, a network.
 """
 
@@ -24,7 +25,7 @@ import table
 import works
 from sides import Cast, Failed, Running, first_answer, say
 
-SECONDS = {"train": 3.0, "decode": 1.0}
+SECONDS = {"train": 3.0, "decode": 1.0, "classify": 1.0}
 
 
 def arguments():

@@ -120,9 +120,11 @@ class Cast:
         """The run directory of a model, made if it is not there."""
         config = self.folder / f"{model.name}.toml"
         directory = self.folder / model.name
-        if not (directory / "tokenizer.json").exists() or (directory / "config.toml").read_text() != model.text:
+        made = directory / "config.toml"  # written last
+        if not made.exists() or made.read_text(encoding="utf-8") != model.text:
             config.write_text(model.text, encoding="utf-8")
-            subprocess.run([self.peers, "save", config, directory], check=True)
+            labels = [str(model.labels)] if model.labels else []
+            subprocess.run([self.peers, "save", config, directory, *labels], check=True)
         return directory
 
     def quantised(self, model):
@@ -148,7 +150,8 @@ class Cast:
     def of(self, work, data, seconds):
         """The sides of a work that is done in rounds."""
         base = {"data": str(data), "seconds": seconds}
-        sides = self.training(work, base) if work.kind == "train" else self.decoding(work, base)
+        kinds = {"train": self.training, "decode": self.decoding, "classify": self.classifying}
+        sides = kinds[work.kind](work, base)
         if work.threads is not None:
             for side in sides:
                 side.settings = [pair for pair in side.settings if pair[1]["threads"] == work.threads]
@@ -156,12 +159,15 @@ class Cast:
 
     def training(self, work, base):
         directory = self.model(work.model)
-        ours = base | {"config": str(directory / "config.toml")}
+        ours = base | {"config": str(directory / "config.toml"), "labels": work.model.labels}
         theirs = base | {"model": str(directory)}
         counts = sorted({1, cores(), work.threads or 1}, reverse=True)
+        formats = (False, True) if work.model.convolves else (False,)
         choices = [
-            (f"{threads_text(count)}, {adam} Adam", theirs | {"threads": count, "adam": adam})
+            (f"{threads_text(count)}, {adam} Adam{', channels last' if last else ''}",
+             theirs | {"threads": count, "adam": adam, "channels_last": last})
             for count in counts for adam in ("fused", "foreach") if adam == "fused" or count == counts[0]
+            for last in formats
         ]
         torch = [self.python, HERE / "torch_train.py"]
         sides = [
@@ -206,6 +212,31 @@ class Cast:
         there = base | {"model": str(self.converted(work.model, "huggingface"))}
         settings = [(text, there | values) for text, values in alone]
         return [*sides, Side("Hugging Face", [self.python, HERE / "huggingface_decode.py"], settings)]
+
+    def classifying(self, work, base):
+        base = base | {"model": str(self.model(work.model))}
+        count = work.threads or cores()
+        sides = [
+            Side("Gatto", [self.peers, "classify"],
+                 [(f"{threads_text(count)}, {size} together",
+                   base | {"threads": count, "together": size, "precision": precision}) for size in (16, 32, 64, 128)],
+                 precision, KEEP_PAGES)
+            for precision in OUR_PRECISIONS
+        ]
+        # All threads on each part of the images, or a part on each; with and without the fused layer of PyTorch.
+        choices = [
+            (f"{hands} × {size} images{'' if fast else ', no fast path'}",
+             base | {"threads": count, "hands": hands, "together": size, "fast": fast})
+            for hands in sorted({1, count}) for size in (32, 128, 512) for fast in (True, False)
+        ]
+        torch = [self.python, HERE / "torch_classify.py"]
+        sides.append(Side("PyTorch as installed", torch, choices))
+        sides.append(Side("PyTorch, malloc tuned", torch, choices, environment=MALLOC_TUNED))
+        if self.compiled:
+            compiled = [(f"{text}, compiled", values | {"compile": True})
+                        for text, values in choices if values["hands"] == 1 and not values["fast"]]
+            sides.append(Side("PyTorch compiled, malloc tuned", torch, compiled, environment=MALLOC_TUNED))
+        return sides
 
     def cold(self, work):
         """Each side as a command that reads one line and writes its translation."""

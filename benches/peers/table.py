@@ -2,7 +2,7 @@
 
 import statistics
 
-UNITS = {"train": "ms/step", "decode": "tokens/s", "cold": "ms"}
+UNITS = {"train": "ms/step", "decode": "tokens/s", "classify": "ms", "cold": "ms"}
 
 
 def figure(work, seconds):
@@ -11,10 +11,15 @@ def figure(work, seconds):
 
 
 def agreement(work, ours, theirs):
-    """How far the first results are the same: of all tokens, or of the mean loss."""
+    """How far the first results are the same: of all tokens or labels, or of the mean loss."""
     if work.kind == "train":
         mean, other = statistics.fmean(ours), statistics.fmean(theirs)
         return f"loss {other / mean - 1:+.1%}"
+    if work.kind == "classify":
+        pairs = [pair for call in zip(ours, theirs) for pair in zip(*call)]
+        same = sum(mine.index(max(mine)) == other.index(max(other)) for mine, other in pairs)
+        far = max(abs(a - b) for mine, other in pairs for a, b in zip(mine, other))
+        return f"{same / len(pairs):.0%} of labels, probabilities within {far:.0e}"
     flat = [[token for call in calls for row in call for token in row] for calls in (ours, theirs)]
     same = sum(mine == other for mine, other in zip(*flat))
     return f"{same / max(map(len, flat)):.0%} of tokens"

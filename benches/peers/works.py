@@ -1,119 +1,14 @@
-"""What is measured: models as Gatto's configurations, which the peers read too, and data from a seed."""
+"""What is measured, and its data, which come from a seed."""
 
 import dataclasses
 import json
 import pathlib
 import random
 
+from models import BASE, CAPTION, CLASSIFY, CURRENT, DIGITS, PREVIOUS, SMALL, Model, transformer
+
 END = 2
 SPECIALS = 5
-
-TRANSFORMER = """\
-task = "translate"
-seed = 1
-
-[data]
-builtin = "copy"
-
-[tokens]
-kind = "word"
-size = {vocabulary}
-
-[encoder.transformer]
-width = {width}
-layers = {layers}
-heads = {heads}
-feed_forward = {inner}
-dropout = 0.1
-attention_dropout = 0.1
-activation_dropout = 0.1
-
-[decoder.transformer]
-width = {width}
-layers = {layers}
-heads = {heads}
-feed_forward = {inner}
-dropout = 0.1
-attention_dropout = 0.1
-activation_dropout = 0.1
-
-[sharing]
-embeddings = true
-output = true
-"""
-
-RECURRENT = """\
-task = "translate"
-seed = 1
-
-[data]
-builtin = "copy"
-
-[tokens]
-kind = "word"
-size = {vocabulary}
-
-[encoder.lstm]
-width = 256
-embedding = 256
-bidirectional = true
-dropout = 0.1
-
-[attention]
-score = "additive"
-width = 512
-query = "{query}"
-
-[decoder.lstm]
-width = 512
-embedding = 256
-output = 1024
-dropout = 0.1
-"""
-
-TRAINING = """
-[train]
-batch_examples = 64
-max_length = 2048
-learning_rate = 1e-4
-label_smoothing = 0.1
-clip = 1.0
-
-[search]
-min_length = 29
-max_length = 30
-"""
-
-
-@dataclasses.dataclass(frozen=True)
-class Model:
-    """A configuration by a name."""
-
-    name: str
-    text: str
-
-    @property
-    def vocabulary(self):
-        return int(self.text.split("size = ")[1].split("\n")[0])
-
-    @property
-    def recurrent(self):
-        return "lstm" in self.text
-
-
-def transformer(name="small", vocabulary=8000, width=256, layers=3, heads=4, inner=1024):
-    sizes = dict(vocabulary=vocabulary, width=width, layers=layers, heads=heads, inner=inner)
-    return Model(name, TRANSFORMER.format(**sizes) + TRAINING)
-
-
-def recurrent(query, vocabulary=8000):
-    return Model(f"recurrent-{query}", RECURRENT.format(query=query, vocabulary=vocabulary) + TRAINING)
-
-
-SMALL = transformer()
-BASE = transformer("base", vocabulary=32000, width=512, layers=6, heads=8, inner=2048)
-# The state before a step asks and the context enters the cell (Bahdanau et al., 2015), or the state behind it asks.
-PREVIOUS, CURRENT = recurrent("previous"), recurrent("current")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,12 +17,13 @@ class Work:
 
     name: str
     title: str
-    kind: str  # train, decode, cold
+    kind: str  # train, decode, classify, cold
     model: Model
-    rows: int = 64  # sentences of a batch or call
+    rows: int = 64  # sentences or images of a batch or call
     source: int = 24  # tokens, the end among them
     target: int = 24  # tokens to learn from or to write
     real: bool = False  # lengths that differ, in batches of as many tokens
+    captions: int = 0  # of every image
     beam: int = 1
     threads: int | None = None  # of every side; the best of each if not given
 
@@ -151,6 +47,19 @@ def decoding(name, title, model, sizes=(1, 8, 32)):
     ]
 
 
+def images():
+    network = "residual network 32, 64, 128 on 64 × 64 × 3"
+    vit = "ViT of 4 layers, width 96, patches of 4 on 28 × 28"
+    captioner = f"{network}, LSTM 256, additive attention"
+    return [
+        *(Work("W5", f"train {network}, {rows} images", "train", CLASSIFY, rows=rows) for rows in (32, 64)),
+        Work("W6", f"train {captioner}, 32 images × 5 captions of 14 tokens", "train", CAPTION,
+             rows=32, captions=5, target=14),
+        Work("W7", f"train {vit}, 128 images", "train", DIGITS, rows=128),
+        Work("W8", f"classify 10,000 images, {vit}", "classify", DIGITS, rows=10_000),
+    ]
+
+
 def works():
     small = "Transformer 3+3, width 256, vocabulary 8000"
     base = "Transformer 6+6, width 512, vocabulary 32000"
@@ -162,6 +71,7 @@ def works():
         *decoding("W3", f"decode {small}, 24 → 30", SMALL),
         *decoding("W3b", f"decode {base}, 24 → 30", BASE),
         *decoding("W4", f"decode {lstm} asked by the previous state, 24 → 30", PREVIOUS, sizes=(1, 32)),
+        *images(),
         Work("cold", f"process start to first translation, {small}", "cold", SMALL, rows=1, target=30),
         Work("cold", f"process start to first translation, {base}", "cold", BASE, rows=1, target=30),
     ]
@@ -236,8 +146,30 @@ def decoding_data(work):
     return [[sentence(dice, work.model.vocabulary, work.source - 1) for _ in range(work.rows)] for _ in range(calls)]
 
 
+def image_data(work):
+    """How many images each batch or call has, and what is true of them: labels, or captions one behind the other; and
+    the bytes of all images, one after the other."""
+    dice = random.Random(13)
+    height, width, channels = work.model.image
+    data = []
+    for _ in range(3 if work.kind == "train" else 1):
+        if work.captions:
+            rows = [sentence(dice, work.model.vocabulary, work.target - 1) for _ in range(work.rows * work.captions)]
+            target = [row + [END] for row in rows]
+        else:
+            target = [[dice.randrange(work.model.labels)] for _ in range(work.rows)]
+        data.append({"images": work.rows, "target": target})
+    return data, dice.randbytes(len(data) * work.rows * height * width * channels)
+
+
 def write_data(work, folder: pathlib.Path):
-    """The data of a work in a file that every side reads."""
+    """The data of a work in a file that every side reads; the bytes of images are in one beside it."""
+    if work.model.image:
+        path = folder / f"{work.kind}-{work.model.name}-{work.rows}.json"
+        data, pixels = image_data(work)
+        path.with_suffix(".pixels").write_bytes(pixels)
+        path.write_text(json.dumps(data), encoding="utf-8")
+        return path
     shape = f"{work.model.vocabulary}-{work.rows}x{work.source}-{work.target}{'-real' if work.real else ''}"
     path = folder / f"{work.kind}-{shape}.json"
     data = training_data(work) if work.kind == "train" else decoding_data(work)

@@ -1,21 +1,23 @@
 //! Our side of the comparison with other programs. `benches/peers/compare.py` starts it, beside its peers:
 //!
 //! ```text
-//! peers save CONFIG DIRECTORY      a run directory with a model that has learnt nothing
-//! peers train SETTINGS             updates on given batches, as `gatto train` makes them
-//! peers decode SETTINGS            translations of given sources, as `gatto predict` makes them
+//! peers save CONFIG DIRECTORY [LABELS]   a run directory with a model that has learnt nothing
+//! peers train SETTINGS                   updates on given batches, as `gatto train` makes them
+//! peers decode SETTINGS                  translations of given sources, as `gatto predict` makes them
+//! peers classify SETTINGS                labels of given images, as `gatto predict` tells them
 //! ```
 //!
-//! The last two write a line of JSON when they are ready, and then one for each line that they read: the seconds of
+//! All but the first write a line of JSON when they are ready, and then one for each line that they read: the seconds of
 //! every call of a round. A round goes over the data until its time is up, and never ends inside it.
 
 #![allow(clippy::print_stdout, reason = "what is measured goes to standard output")]
 
 use anyhow::{Context, Result, bail, ensure};
 use gatto::Device;
+use gatto::data::images::{Image, ImageBatch, Pixels, Preparation};
 use gatto::data::random::mixed;
 use gatto::data::tokens::SPECIALS;
-use gatto::data::{Batch, Padded, Tokenizer, TokenizerPair};
+use gatto::data::{Batch, Example, Labels, Memory, Padded, Tokenizer, TokenizerPair, Unit};
 use gatto::kernels::crew::Crew;
 use gatto::model::{CONFIG, Model, ModelError, Saved, Vocabularies, WEIGHTS, weights};
 use gatto::nn::Precision;
@@ -35,7 +37,10 @@ fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        ["save", config, directory] => save(Path::new(config), Path::new(directory)),
+        ["save", config, directory] => save(Path::new(config), Path::new(directory), None),
+        ["save", config, directory, labels] => {
+            save(Path::new(config), Path::new(directory), Some(labels.parse()?))
+        }
         ["train", settings] => {
             let training: Training = read(Path::new(settings))?;
             inside(training.threads, || train(&training))
@@ -44,7 +49,13 @@ fn main() -> Result<()> {
             let decoding: Decoding = read(Path::new(settings))?;
             inside(decoding.threads, || decode(&decoding))
         }
-        _ => bail!("usage: peers save CONFIG DIRECTORY | train SETTINGS | decode SETTINGS"),
+        ["classify", settings] => {
+            let classifying: Classifying = read(Path::new(settings))?;
+            inside(classifying.threads, || classify(&classifying))
+        }
+        _ => bail!(
+            "usage: peers save CONFIG DIRECTORY [LABELS] | train SETTINGS | decode SETTINGS | classify SETTINGS"
+        ),
     }
 }
 
@@ -84,13 +95,16 @@ fn rounds(count: usize, seconds: f64, mut call: impl FnMut(usize) -> Result<Valu
 struct Training {
     /// A configuration as `gatto train` reads it.
     config: PathBuf,
-    /// Sources and targets, batch by batch, each row with its end.
+    /// Sources and targets, batch by batch, each row with its end; or images, see [`Shown`].
     data: PathBuf,
+    /// Labels that the model tells apart, if it does.
+    labels: Option<usize>,
     threads: usize,
     /// Seconds of a round, at least.
     seconds: f64,
 }
 
+/// Sentences of a batch.
 #[derive(Debug, Deserialize)]
 struct Rows {
     source: Vec<Vec<u32>>,
@@ -109,15 +123,55 @@ impl Rows {
     }
 }
 
+/// Images of a batch or call. Their bytes are in a file beside, one image after the other.
+#[derive(Debug, Deserialize)]
+struct Shown {
+    /// How many there are.
+    images: usize,
+    /// What is true of them: labels, or captions with their ends, those of an image one behind the other.
+    target: Vec<Vec<u32>>,
+}
+
+/// All pieces of data in a file, with their images ready for a model.
+fn shown(data: &Path, preparation: &Preparation) -> Result<Vec<(Vec<Pixels>, Shown)>> {
+    let (pieces, path) = (read::<Vec<Shown>>(data)?, data.with_extension("pixels"));
+    let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+    let Preparation { height, width, channels, .. } = *preparation;
+    let (size, count) = (height * width * channels, pieces.iter().map(|piece| piece.images).sum::<usize>());
+    ensure!(size > 0 && bytes.len() == size * count, "{}: has not {count} images", path.display());
+    let mut images = bytes.chunks_exact(size).map(|image| -> Result<Pixels> {
+        let image = Image::new(height, width, channels, image.to_vec())?;
+        Ok(preparation.prepare(&image, None)?.pixels)
+    });
+    let with_images = |piece: Shown| Ok((images.by_ref().take(piece.images).collect::<Result<_>>()?, piece));
+    pieces.into_iter().map(with_images).collect()
+}
+
+/// The batches of a work.
+fn batches(data: &Path, preparation: Option<&Preparation>) -> Result<Vec<Batch>> {
+    let Some(preparation) = preparation else {
+        return Ok(read::<Vec<Rows>>(data)?.iter().map(Rows::batch).collect());
+    };
+    let batch = |(images, shown): (Vec<Pixels>, Shown)| {
+        Ok(Batch {
+            source: ImageBatch::new(&images)?.into(),
+            each: shown.target.len() / images.len().max(1),
+            target: Padded::new(&shown.target),
+            indices: (0..images.len() as u64).collect(),
+        })
+    };
+    shown(data, preparation)?.into_iter().map(batch).collect()
+}
+
 fn train(settings: &Training) -> Result<()> {
     let config = ConfigFile::read(&settings.config, &[])?.config;
-    let batches: Vec<Batch> = read::<Vec<Rows>>(&settings.data)?.iter().map(Rows::batch).collect();
-    let sizes = Vocabularies { source: config.tokens.size, target: config.tokens.size };
-    let mut model = Some(drawn(&config, sizes, &Device::flex().autodiff())?);
+    let batches = batches(&settings.data, config.images.as_ref())?;
+    let mut model = Some(drawn(&config, settings.labels, &Device::flex().autodiff())?);
     let (mut optimiser, crew, mut step) = (Optimiser::default(), Crew::of_current_pool(), 0);
     rounds(batches.len(), settings.seconds, |batch| {
         step += 1;
         let lesson = Lesson {
+            task: config.task,
             attention: config.attention.as_ref(),
             ..Lesson::new(&config.train, step, mixed(config.seed, step))
         };
@@ -130,21 +184,32 @@ fn train(settings: &Training) -> Result<()> {
     })
 }
 
-fn drawn(config: &Config, sizes: Vocabularies, device: &Device) -> Result<Model> {
+/// A model that writes as many tokens as it reads, or tells so many labels.
+fn drawn(config: &Config, labels: Option<usize>, device: &Device) -> Result<Model> {
     let plan = config.plan().map_err(ModelError::from)?;
+    let tokens = config.tokens.size;
+    let sizes = Vocabularies { source: tokens, target: labels.unwrap_or(tokens) };
     Ok(Model::new(&plan, sizes, config.seed, device))
 }
 
-/// Leaves a run directory as training does, with words that are numbers and parameters as they were drawn.
-fn save(config: &Path, directory: &Path) -> Result<()> {
+/// Leaves a run directory as training does, with words and labels that are numbers and parameters as they were drawn.
+fn save(config: &Path, directory: &Path, labels: Option<usize>) -> Result<()> {
     let ConfigFile { config, text, .. } = ConfigFile::read(config, &[])?;
     fs::create_dir_all(directory)?;
-    let words = (SPECIALS.len()..config.tokens.size).map(|id| format!("w{id}"));
-    let tokens = TokenizerPair::together(Tokenizer::train(&config.tokens.source_recipe(), words)?);
-    ensure!(tokens.source.size() == config.tokens.size, "every word is to be a token");
-    let model = drawn(&config, Vocabularies::of(&tokens), &Device::flex())?;
+    let model = drawn(&config, labels, &Device::flex())?;
     weights::save(&directory.join(WEIGHTS), &weights::collect(&model))?;
-    tokens.save(directory)?;
+    match labels {
+        Some(count) => {
+            let examples = (0..count).map(|id| Example::new("image", format!("{id:05}"))).collect();
+            Labels::learn(Unit::Sequence, &mut Memory::new(examples))?.save(directory)?;
+        }
+        None => {
+            let words = (SPECIALS.len()..config.tokens.size).map(|id| format!("w{id}"));
+            let tokens = TokenizerPair::together(Tokenizer::train(&config.tokens.source_recipe(), words)?);
+            ensure!(tokens.source.size() == config.tokens.size, "every word is to be a token");
+            tokens.save(directory)?;
+        }
+    }
     Ok(fs::write(directory.join(CONFIG), text)?)
 }
 
@@ -167,13 +232,18 @@ struct Decoding {
     precision: String,
 }
 
-fn decode(settings: &Decoding) -> Result<()> {
-    let precision = match settings.precision.as_str() {
+/// A model with weights of a precision, ready to be used.
+fn loaded(model: &Path, precision: &str) -> Result<Saved> {
+    let precision = match precision {
         "float32" => Precision::Float,
         "int8" => Precision::Int8,
         other => bail!("{other}: is no precision; write float32 or int8"),
     };
-    let mut saved = Saved::load_with(&settings.model, Some(precision), &Device::flex())?;
+    Ok(Saved::load_with(model, Some(precision), &Device::flex())?)
+}
+
+fn decode(settings: &Decoding) -> Result<()> {
+    let mut saved = loaded(&settings.model, &settings.precision)?;
     saved.search.beam = settings.beam;
     saved.search.max_length = settings.length;
     saved.search.min_length = settings.length - 1;
@@ -185,5 +255,31 @@ fn decode(settings: &Decoding) -> Result<()> {
     rounds(calls.len(), settings.seconds, |call| {
         let predictions = saved.predict(&calls[call], settings.together)?;
         Ok(predictions.iter().map(|prediction| json!(prediction.hypothesis.tokens)).collect())
+    })
+}
+
+/// What to tell labels of.
+#[derive(Debug, Deserialize)]
+struct Classifying {
+    /// A run directory.
+    model: PathBuf,
+    /// Images, see [`Shown`].
+    data: PathBuf,
+    threads: usize,
+    /// Seconds of a round, at least.
+    seconds: f64,
+    /// The most images that are computed together.
+    together: usize,
+    /// `float32` or `int8`.
+    precision: String,
+}
+
+fn classify(settings: &Classifying) -> Result<()> {
+    let saved = loaded(&settings.model, &settings.precision)?;
+    let preparation = saved.plan.images.context("the model reads no images")?;
+    let calls = shown(&settings.data, &preparation)?;
+    rounds(calls.len(), settings.seconds, |call| {
+        let told = saved.classify_images(&calls[call].0, settings.together)?;
+        Ok(told.iter().map(|told| json!(told.probabilities)).collect())
     })
 }
