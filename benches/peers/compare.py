@@ -9,8 +9,9 @@
 
 Makes a virtual environment with the peers and all that it needs in a folder outside the tree, builds Gatto, and prints
 Markdown tables on standard output; everything else goes to standard error. Every side first chooses the fastest of its
-settings. Then all of them stay loaded and take turns, round after round. What each work is stands in `works.py`, its model in `models.py`, and both in
-the chapter on performance of the book. Needs Python 3.11, Linux and, the first time, a network.
+settings. Then all of them stay loaded and take turns, round after round. What each work is stands in `works.py`, what
+its model is in `models.py`, and both in the chapter on performance of the book. Needs Python 3.11, Linux and, the first
+time, a network.
 """
 
 import argparse
