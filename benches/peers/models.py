@@ -168,7 +168,7 @@ dropout = 0.1
 optimiser = "adamw"
 weight_decay = 0.05
 learning_rate = 1e-4
-label_smoothing = 0.1
+label_smoothing = 0.05
 clip = 1.0
 """
 
