@@ -1,4 +1,4 @@
-//! A recurrent layer that looks before every step: the plain form against the fused one, gradients included.
+//! A recurrent layer that looks before or after every step: the plain form against the fused one, gradients included.
 
 use burn::tensor::{Device, Tensor, TensorData};
 use gatto_nn::Initial;
@@ -47,6 +47,7 @@ fn everything(
         mask: mask(&sources, positions, &device),
         query: initial.normal([width, of_key], 0.5).val(),
         vector: initial.normal([of_key], 1.0).val(),
+        after: seed % 4 < 2,
     };
     let exists = mask(&targets, time, &device);
     let given =

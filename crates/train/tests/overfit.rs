@@ -198,7 +198,7 @@ mod every_variant {
         mixed_cells: mixed,
         asked_by_the_previous_state: |cell| looking(cell, "query = \"previous\""),
         asked_by_the_current_state: |cell| looking(cell, "query = \"current\""),
-        fed_and_covered: |cell| looking(cell, "feed = true\ncoverage = true"),
+        fed_and_covered: |cell| looking(cell, "feed = \"attentional\"\ncoverage = true"),
         location: |cell| looking(cell, "score = \"location\"\nmax_positions = 21"),
         general: |cell| looking(cell, "score = \"general\""),
         dot: |cell| looking(cell, "score = \"dot\""),

@@ -3,7 +3,7 @@
 use crate::cli::Info;
 use anyhow::Result;
 use gatto::Device;
-use gatto::model::config::{EncoderKind, Kind, Plan, Reader, TransformerConfig, Writer};
+use gatto::model::config::{EncoderKind, FeedKind, Kind, Plan, Reader, TransformerConfig, Writer};
 use gatto::model::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Parameter, Saved, Stored, WEIGHTS,
 };
@@ -180,7 +180,11 @@ fn named(choice: &impl serde::Serialize) -> String {
 /// An attention in a few words.
 fn looking(attention: &AttentionConfig) -> String {
     let [score, focus, query] = [named(&attention.score), named(&attention.focus), named(&attention.query)];
-    let fed = if attention.feed { ", fed to the next step" } else { "" };
+    let fed = match attention.feed {
+        FeedKind::Nothing => "",
+        FeedKind::Attentional => ", fed to the next step",
+        FeedKind::Context => ", its context fed to the next step",
+    };
     let coverage = if attention.coverage { ", with coverage" } else { "" };
     format!("{focus} {score} attention asked by the {query} state{fed}{coverage}")
 }

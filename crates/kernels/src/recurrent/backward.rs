@@ -119,20 +119,36 @@ impl Rows<'_> {
         let positions: Vec<usize> = args.positions().collect();
         for (step, &t) in positions.iter().enumerate().rev() {
             let previous = step.checked_sub(1).map(|step| positions[step]);
+            if args.looks_after() {
+                self.looks(args, weights, (tape, grad_out), t, positions.get(step + 1).copied());
+            }
             let exists = vectorised(
                 #[inline(always)]
                 || self.activations(args, tape, grad_out, previous, t),
             );
             if exists {
                 self.products(args, weights, t);
-                if let Some(look) = &weights.look {
-                    let columns = args.cell.gates() * width;
-                    let d_gates = &self.d_gates[t * columns..];
-                    let d_gates = View::strided(d_gates, self.count, columns, steps * columns);
-                    self.look.step(args, look, (tape, grad_out), [self.first, t], d_gates, self.d_h);
+                if !args.looks_after() {
+                    self.looks(args, weights, (tape, grad_out), t, Some(t));
                 }
             }
         }
+    }
+
+    /// The way back through the look of step `t`, whose context entered the gates of step `entered`.
+    fn looks(
+        &mut self,
+        args: &Args<'_>,
+        weights: &StepWeights<'_>,
+        made: (&Tape, &[f32]),
+        t: usize,
+        entered: Option<usize>,
+    ) {
+        let Some(look) = &weights.look else { return };
+        let (steps, columns) = (args.shape.steps, args.cell.gates() * args.shape.width);
+        let d_gates = entered
+            .map(|at| View::strided(&self.d_gates[at * columns..], self.count, columns, steps * columns));
+        self.look.step(args, look, made, [self.first, t], d_gates, self.d_h);
     }
 
     /// The gradients of the gates at a step, and of the states before it but for what comes through `W_h`.

@@ -174,27 +174,50 @@ impl Rows<'_> {
             }
         }
         for (step, &t) in positions.iter().enumerate() {
+            let previous = step.checked_sub(1).map(|step| positions[step]);
             let mask = &args.mask[self.first * steps..];
             if (0..self.count).any(|row| mask[row * steps + t] != 0.0) {
-                self.products(args, weights, t);
+                self.products(args, weights, previous, t);
             }
-            let previous = step.checked_sub(1).map(|step| positions[step]);
             let next = positions.get(step + 1).copied();
             vectorised(
                 #[inline(always)]
                 || self.activations(args, previous, t, next),
             );
+            if let Some(look) = &weights.look {
+                self.look_after(args, look, t);
+            }
         }
     }
 
-    /// The look of a step, and its products with `W_h`, added to those of its input.
-    fn products(&mut self, args: &Args<'_>, weights: &StepWeights<'_>, t: usize) {
+    /// The look of the states after a step, if they look; and what was seen, put before the states in the output.
+    fn look_after(&mut self, args: &Args<'_>, weights: &LookWeights<'_>, t: usize) {
+        let (steps, width, context) = (args.shape.steps, args.shape.width, args.context());
+        let (out_rows, out_width) = (args.cell.out_rows(steps), args.out_width());
+        if args.looks_after() {
+            let states = &self.out[t * out_width + context..];
+            let states = View::strided(states, self.count, width, out_rows * out_width);
+            self.looked.ask(args, weights, [self.first, t], states);
+        }
+        for row in 0..self.count {
+            let seen = &mut self.out[(row * out_rows + t) * out_width..][..context];
+            seen.copy_from_slice(self.looked.context(row * steps + t, context));
+        }
+    }
+
+    /// What was seen, and the products with `W_h`, added to those of the input of a step.
+    fn products(&mut self, args: &Args<'_>, weights: &StepWeights<'_>, previous: Option<usize>, t: usize) {
         let (count, steps, width) = (self.count, args.shape.steps, args.shape.width);
         let columns = args.cell.gates() * width;
         let before = View::strided(&self.before[t * width..], count, width, steps * width);
         if let Some(look) = &weights.look {
-            let gates = ViewMut::strided(&mut self.gates[t * columns..], count, columns, steps * columns);
-            self.looked.step(args, look, [self.first, t], before, gates);
+            if !args.looks_after() {
+                self.looked.ask(args, look, [self.first, t], before);
+            }
+            if let Some(seen_at) = if args.looks_after() { previous } else { Some(t) } {
+                let gates = ViewMut::strided(&mut self.gates[t * columns..], count, columns, steps * columns);
+                self.looked.enter(args, look, seen_at, gates);
+            }
         }
         let recurrent = if weights.hidden.is_some() { 2 * width } else { columns };
         let gates = ViewMut::strided(&mut self.gates[t * columns..], count, recurrent, steps * columns);
@@ -218,8 +241,7 @@ impl Rows<'_> {
             let h_before = &before[t * width..][..width];
             let out = &mut self.out[row * out_rows * out_width..][..out_rows * out_width];
             let (out, c_final) = out.split_at_mut(steps * out_width);
-            let (c, h) = out[t * out_width..][..out_width].split_at_mut(context);
-            c.copy_from_slice(self.looked.context(row * steps + t, context));
+            let h = &mut out[t * out_width + context..][..width];
             match args.cell {
                 Cell::Rnn if exists => cells::rnn(gates, args.bias, h),
                 Cell::Gru if exists => {

@@ -1,11 +1,15 @@
-//! The look of a layer at a source before every step (Bahdanau et al., 2015).
+//! The look of a layer at a source at every step (Bahdanau et al., 2015; Luong et al., 2015).
 //!
 //! Letters besides those of the layer: `S` positions of the source, `A` width of a key, `C` width of a state of
-//! the source. The state `h` before a step asks `q = h W_q`, and gets
+//! the source. A state `h` asks `q = h W_q`, and gets
 //!
 //! `e_s = vᵀ tanh(q + k_s)`, `α = softmax(e)` over the positions that exist, `c = Σ_s α_s h_s`.
+//!
+//! The state before a step asks for the context that stands behind the input of that step; or the state after it,
+//! for the input of the next step, where the first has zeros.
 
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 use super::{Args, Tape};
 use crate::additive;
@@ -32,6 +36,8 @@ pub struct Look<'a> {
     pub w_q: &'a [f32],
     /// `[A]`: v.
     pub vector: &'a [f32],
+    /// Whether the state after a step asks, and not the one before it.
+    pub after: bool,
 }
 
 /// The gradients of what [`Look`] holds, in the same shapes.
@@ -82,6 +88,8 @@ pub(super) struct Looked {
     pub(super) weights: Vec<f32>,
     /// `[B, T, C]`; zeros on padding.
     contexts: Vec<f32>,
+    /// `[B, T, H]`: the states that asked, if they are those after the steps; else the tape has them.
+    asked: Vec<f32>,
 }
 
 impl Looked {
@@ -92,6 +100,7 @@ impl Looked {
             queries: zeros(steps * look.width),
             weights: zeros(steps * look.positions),
             contexts: zeros(steps * look.context),
+            asked: zeros(if look.after { steps * args.shape.width } else { 0 }),
         }
     }
 
@@ -100,7 +109,25 @@ impl Looked {
         split_rows(&mut self.queries, batch, count)
             .zip(split_rows(&mut self.weights, batch, count))
             .zip(split_rows(&mut self.contexts, batch, count))
-            .map(|((queries, weights), contexts)| LookedRows { queries, weights, contexts })
+            .zip(split_rows(&mut self.asked, batch, count))
+            .map(|(((queries, weights), contexts), asked)| LookedRows { queries, weights, contexts, asked })
+    }
+
+    /// The contexts that the cell has read, `[B, T, C]`: those of the steps, or of the steps before them.
+    fn read(&self, args: &Args<'_>, look: &Look<'_>) -> Cow<'_, [f32]> {
+        if !look.after {
+            return Cow::Borrowed(&self.contexts);
+        }
+        let mut read = zeros(self.contexts.len());
+        let each = args.shape.steps * look.context;
+        let sentences = read.chunks_exact_mut(each.max(1)).zip(self.contexts.chunks_exact(each.max(1)));
+        for (read, contexts) in sentences {
+            for (before, t) in args.positions().zip(args.positions().skip(1)) {
+                let context = &contexts[before * look.context..][..look.context];
+                read[t * look.context..][..look.context].copy_from_slice(context);
+            }
+        }
+        Cow::Owned(read)
     }
 }
 
@@ -134,26 +161,32 @@ pub(super) struct LookedRows<'a> {
     queries: &'a mut [f32],
     weights: &'a mut [f32],
     contexts: &'a mut [f32],
+    asked: &'a mut [f32],
 }
 
 impl LookedRows<'_> {
-    /// Looks at step `t` for the sentences from `first` on, whose states `before` `[count, H]` ask: adds what comes
-    /// of the contexts to the sums `gates` `[count, G·H]`.
-    pub(super) fn step(
+    /// Looks at step `t` for the sentences from `first` on, whose states `[count, H]` ask.
+    pub(super) fn ask(
         &mut self,
         args: &Args<'_>,
         weights: &LookWeights<'_>,
         [first, t]: [usize; 2],
-        before: View<'_>,
-        gates: ViewMut<'_>,
+        states: View<'_>,
     ) {
-        let (Some(look), steps, (count, _)) = (args.look, args.shape.steps, before.shape()) else { return };
+        let (Some(look), steps, (count, width)) = (args.look, args.shape.steps, states.shape()) else {
+            return;
+        };
         let queries = &mut self.queries[t * look.width..];
         weights.query.multiply(
             ViewMut::strided(queries, count, look.width, steps * look.width),
-            before,
+            states,
             false,
         );
+        if look.after {
+            for row in 0..count {
+                self.asked[(row * steps + t) * width..][..width].copy_from_slice(states.row(row));
+            }
+        }
         vectorised(
             #[inline(always)]
             || {
@@ -166,8 +199,13 @@ impl LookedRows<'_> {
                 }
             },
         );
-        let contexts = &self.contexts[t * look.context..];
-        let contexts = View::strided(contexts, count, look.context, steps * look.context);
+    }
+
+    /// Adds what comes of the contexts of step `t` to the sums `gates` `[count, G·H]`.
+    pub(super) fn enter(&self, args: &Args<'_>, weights: &LookWeights<'_>, t: usize, gates: ViewMut<'_>) {
+        let (steps, width) = (args.shape.steps, args.context());
+        let count = self.contexts.len() / (steps * width).max(1);
+        let contexts = View::strided(&self.contexts[t * width..], count, width, steps * width);
         weights.context.multiply(gates, contexts, true);
     }
 
@@ -251,10 +289,11 @@ impl Found {
     ) -> LookGradients {
         let Some(look) = args.look else { return LookGradients::default() };
         let (steps, rows) = (args.shape.steps, args.shape.batch * args.shape.steps);
-        let contexts = View::new(&tape.looked.contexts, rows, look.context);
-        w_x.extend(product(contexts.transposed(), d_gates)); // [C, G·H]
-        let before = View::new(&tape.before, rows, args.shape.width);
-        let w_q = product(before.transposed(), View::new(&self.queries, rows, look.width)); // [H, A]
+        let read = tape.looked.read(args, &look);
+        w_x.extend(product(View::new(&read, rows, look.context).transposed(), d_gates)); // [C, G·H]
+        let asked = if look.after { &tape.looked.asked } else { &tape.before };
+        let asked = View::new(asked, rows, args.shape.width);
+        let w_q = product(asked.transposed(), View::new(&self.queries, rows, look.width)); // [H, A]
 
         let mut states = zeros(look.states.len()); // [B, S, C]
         let [sentence, shares, d_contexts] =
@@ -281,20 +320,24 @@ pub(super) struct FoundRows<'a> {
 
 impl FoundRows<'_> {
     /// The way back through the look of step `t` for the sentences from `first` on: from the gradients of the gates
-    /// `[count, G·H]` and of the output to those of the look, and of the states that asked, `d_h` `[count, H]`.
+    /// that its context entered, `[count, G·H]`, and of the output to those of the look, and of the states that asked,
+    /// `d_h` `[count, H]`.
     pub(super) fn step(
         &mut self,
         args: &Args<'_>,
         weights: &LookWeights<'_>,
         (tape, grad_out): (&Tape, &[f32]),
         [first, t]: [usize; 2],
-        d_gates: View<'_>,
+        d_gates: Option<View<'_>>,
         d_h: &mut [f32],
     ) {
-        let (Some(look), steps, (count, _)) = (args.look, args.shape.steps, d_gates.shape()) else { return };
-        let contexts = &mut self.contexts[t * look.context..];
-        let to = ViewMut::strided(contexts, count, look.context, steps * look.context);
-        weights.context.multiply(to, d_gates, false);
+        let (Some(look), steps, width) = (args.look, args.shape.steps, args.shape.width) else { return };
+        let count = d_h.len() / width.max(1);
+        if let Some(d_gates) = d_gates {
+            let contexts = &mut self.contexts[t * look.context..];
+            let to = ViewMut::strided(contexts, count, look.context, steps * look.context);
+            weights.context.multiply(to, d_gates, false);
+        }
         let (out_rows, out_width) = (args.cell.out_rows(steps), args.out_width());
         vectorised(
             #[inline(always)]
@@ -326,7 +369,6 @@ impl FoundRows<'_> {
             },
         );
         let queries = View::strided(&self.queries[t * look.width..], count, look.width, steps * look.width);
-        let width = args.shape.width;
         weights.query.multiply(ViewMut::strided(d_h, count, width, width), queries, true);
     }
 }

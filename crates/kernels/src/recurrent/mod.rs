@@ -15,8 +15,8 @@
 //! The product with `W_x` is made once for all steps; then each thread takes some rows of the batch through
 //! all steps, without waiting for another. The weight gradients are one product each after the loop.
 //!
-//! A layer may [`Look`] at a source before every step: `h` asks, and the context that it gets stands behind the
-//! input `x` of that step.
+//! A layer may [`Look`] at a source at every step: the state before the step asks, and the context that it gets
+//! stands behind the input `x` of that step; or the state after it, for the input of the next.
 
 mod backward;
 mod cells;
@@ -104,7 +104,7 @@ pub struct Args<'a> {
     pub h0: &'a [f32],
     /// `[B, H]`: the cell state before the first step of an LSTM; empty for the others.
     pub c0: &'a [f32],
-    /// What is looked at before every step.
+    /// What is looked at, at every step.
     pub look: Option<Look<'a>>,
 }
 
@@ -122,6 +122,11 @@ impl Args<'_> {
     /// `C`, or 0 without a look.
     fn context(&self) -> usize {
         self.look.map_or(0, |look| look.context)
+    }
+
+    /// Whether the states after the steps look.
+    fn looks_after(&self) -> bool {
+        self.look.is_some_and(|look| look.after)
     }
 
     /// The inputs `[B·T, I]` and their weights `[I, G·H]`.

@@ -22,6 +22,8 @@ pub(super) struct Sizes {
     pub(super) positions: usize,
     pub(super) width: usize,
     pub(super) context: usize,
+    /// Whether the state after a step asks.
+    pub(super) after: bool,
 }
 
 fn sigmoid(x: f64) -> f64 {
@@ -38,15 +40,25 @@ impl Reference {
         for b in 0..batch {
             let mut h = h0[b * width..][..width].to_vec();
             let mut c = c0.get(b * width..(b + 1) * width).unwrap_or(&[]).to_vec();
+            let after = self.look.is_some_and(|look| look.after);
+            let mut fed = vec![0.0; context];
             for step in 0..steps {
                 let t = if self.reverse { steps - 1 - step } else { step };
                 let m = self.mask[b * steps + t];
-                let seen: Vec<f64> = self.context(b, &h).into_iter().map(|value| m * value).collect();
-                let (h_new, c_new) = self.step(b * steps + t, &seen, &h, &c);
+                let seen_by = |h: &[f64]| -> Vec<f64> {
+                    self.context(b, h).into_iter().map(|value| m * value).collect()
+                };
+                if !after {
+                    fed = seen_by(&h);
+                }
+                let (h_new, c_new) = self.step(b * steps + t, &fed, &h, &c);
                 h = h.iter().zip(h_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
                 c = c.iter().zip(c_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
+                if after {
+                    fed = seen_by(&h);
+                }
                 let row = &mut out[(b * rows + t) * (context + width)..][..context + width];
-                row[..context].copy_from_slice(&seen);
+                row[..context].copy_from_slice(&fed);
                 row[context..].copy_from_slice(&h);
             }
             if self.cell == Cell::Lstm {
@@ -58,7 +70,7 @@ impl Reference {
 
     /// What the state `h` of sentence `b` gets from its look; nothing without one.
     fn context(&self, b: usize, h: &[f64]) -> Vec<f64> {
-        let Some(Sizes { positions, width, context }) = self.look else { return Vec::new() };
+        let Some(Sizes { positions, width, context, .. }) = self.look else { return Vec::new() };
         let [.., keys, states, w_q, vector] = &self.values;
         let query = |a: usize| h.iter().enumerate().map(|(j, h)| h * w_q[j * width + a]).sum::<f64>();
         let score = |s: usize| -> f64 {

@@ -49,8 +49,8 @@ impl Case {
         seed: u64,
     ) -> Self {
         let Shape { batch, steps, input, width } = shape;
-        let Sizes { positions, width: of_key, context } =
-            look.unwrap_or(Sizes { positions: 0, width: 0, context: 0 });
+        let Sizes { positions, width: of_key, context, .. } =
+            look.unwrap_or(Sizes { positions: 0, width: 0, context: 0, after: false });
         let columns = cell.gates() * width;
         let mask = lengths.iter().flat_map(|&n| (0..steps).map(move |t| f32::from(t < n))).collect();
         let states = batch * width;
@@ -77,7 +77,7 @@ impl Case {
     fn args(&self) -> Args<'_> {
         let [x, w_x, w_h, bias, h0, c0, keys, states, w_q, vector] = &self.values;
         let Self { cell, shape, reverse, mask, exists, .. } = self;
-        let look = self.look.map(|Sizes { positions, width, context }| Look {
+        let look = self.look.map(|Sizes { positions, width, context, after }| Look {
             positions,
             width,
             context,
@@ -86,6 +86,7 @@ impl Case {
             mask: exists,
             w_q,
             vector,
+            after,
         });
         Args { cell: *cell, shape: *shape, reverse: *reverse, mask, x, w_x, w_h, bias, h0, c0, look }
     }
@@ -116,12 +117,14 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 fn looking_case() -> impl Strategy<Value = Case> {
-    (case(), 1..6usize, 1..20usize, 1..20usize).prop_map(|(case, positions, width, context)| {
-        let Case { cell, shape, reverse, .. } = case;
-        let exists = |steps: &[f32]| steps.iter().filter(|m| **m != 0.0).count();
-        let lengths: Vec<usize> = case.mask.chunks(shape.steps).map(exists).collect();
-        Case::looking(cell, shape, reverse, &lengths, Some(Sizes { positions, width, context }), 3)
-    })
+    (case(), 1..6usize, 1..20usize, 1..20usize, any::<bool>()).prop_map(
+        |(case, positions, width, context, after)| {
+            let Case { cell, shape, reverse, .. } = case;
+            let exists = |steps: &[f32]| steps.iter().filter(|m| **m != 0.0).count();
+            let lengths: Vec<usize> = case.mask.chunks(shape.steps).map(exists).collect();
+            Case::looking(cell, shape, reverse, &lengths, Some(Sizes { positions, width, context, after }), 3)
+        },
+    )
 }
 
 fn dot(a: &[f32], b: &[f64]) -> f64 {
@@ -260,7 +263,8 @@ fn wide_layers_agree_with_the_reference() {
         for (batch, threads) in [(3, 5), (37, 1), (37, 3)] {
             let shape = Shape { batch, steps: 5, input: 33, width: 70 };
             let lengths: Vec<usize> = (0..batch).map(|b| b % 6).collect();
-            let look = (batch == 37).then_some(Sizes { positions: 9, width: 40, context: 35 });
+            let sizes = Sizes { positions: 9, width: 40, context: 35, after: threads == 3 };
+            let look = (batch == 37).then_some(sizes);
             let case = Case::looking(cell, shape, batch == 3, &lengths, look, 5);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             let out = pool.install(|| forward_only(&case.args()));

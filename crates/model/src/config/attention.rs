@@ -22,8 +22,8 @@ pub struct AttentionConfig {
     pub focus: FocusKind,
     /// Which state of the decoder asks.
     pub query: QueryKind,
-    /// Whether what a step made of its look enters the next one (Luong et al., 2015).
-    pub feed: bool,
+    /// What of a step's look enters the next one.
+    pub feed: FeedKind,
     /// Whether the sum of earlier weights is known to the next look.
     pub coverage: bool,
     /// Width inside the additive score and of a predicted position; the decoder's if not given.
@@ -66,7 +66,7 @@ impl Default for AttentionConfig {
             score: ScoreKind::Additive,
             focus: FocusKind::Soft,
             query: QueryKind::Current,
-            feed: false,
+            feed: FeedKind::Nothing,
             coverage: false,
             gate: false,
             deep_output: false,
@@ -103,6 +103,18 @@ pub enum QueryKind {
     Previous,
     /// s_t; the context meets the state before the output (Luong et al., 2015).
     Current,
+}
+
+/// What of a step's look enters the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeedKind {
+    /// Each look is for its own step alone.
+    Nothing,
+    /// The attentional vector h̃, what the step made of its look (Luong et al., 2015).
+    Attentional,
+    /// The context c, what the step saw.
+    Context,
 }
 
 /// Where a local window stands.
@@ -161,13 +173,18 @@ impl AttentionConfig {
 
     /// Whether what is looked at has an influence on later steps.
     pub fn is_carried(&self) -> bool {
-        self.query == QueryKind::Previous || self.feed || self.coverage
+        self.query == QueryKind::Previous || self.feed != FeedKind::Nothing || self.coverage
     }
 
     /// Width that stands beside every input of the decoder's cell.
     pub(crate) fn beside_input(&self, query: usize, states: usize) -> usize {
         let context = if self.query == QueryKind::Previous { states } else { 0 };
-        context + if self.feed { query } else { 0 }
+        let fed = match self.feed {
+            FeedKind::Nothing => 0,
+            FeedKind::Attentional => query,
+            FeedKind::Context => states,
+        };
+        context + fed
     }
 
     fn check(&self) -> Result<(), Complaint> {
@@ -187,6 +204,11 @@ impl AttentionConfig {
         if let Some(cost) = self.doubly_stochastic.filter(|cost| !(0.0..=100.0).contains(cost)) {
             let message = format!("is {cost}; write a number from 0 to 100, such as 1.0");
             return Err(Complaint::new("attention.doubly_stochastic", message));
+        }
+        if self.feed == FeedKind::Context && self.query == QueryKind::Previous {
+            let message = "is \"context\", which enters the cell already where the previous state asks; write \
+                           `query = \"current\"`, or remove it";
+            return Err(Complaint::new("attention.feed", message));
         }
         if self.gate && self.marginal_steps.is_some() {
             let message = "sums over choices that `gate` has no share for; remove one of them";
@@ -240,9 +262,10 @@ impl ModelConfig {
         };
         attention.check()?;
         let SharingConfig { encoder_decoder, .. } = self.sharing;
-        if encoder_decoder && (attention.query == QueryKind::Previous || attention.feed) {
-            let (key, remedy) = match attention.feed {
-                true => ("attention.feed", "write `feed = false`"),
+        let fed = attention.feed != FeedKind::Nothing;
+        if encoder_decoder && (attention.query == QueryKind::Previous || fed) {
+            let (key, remedy) = match fed {
+                true => ("attention.feed", "write `feed = \"nothing\"`"),
                 false => ("attention.query", "write `query = \"current\"`"),
             };
             return Err(Complaint::new(

@@ -18,7 +18,7 @@ mod read;
 mod recurrent;
 mod transformer;
 
-pub use attention::{AlignedKind, AttentionConfig, BaselineKind, FocusKind, QueryKind};
+pub use attention::{AlignedKind, AttentionConfig, BaselineKind, FeedKind, FocusKind, QueryKind};
 pub use check::{Complaint, Plan, Reader, Writer};
 pub use features::FeaturesConfig;
 pub use head::{HeadConfig, Pooling};

@@ -1,6 +1,6 @@
 //! How a recurrent decoder looks back at the source, and what it remembers of that.
 
-use crate::config::{AttentionConfig, QueryKind};
+use crate::config::{AttentionConfig, FeedKind, QueryKind};
 use crate::memory::{Memory, row_ids};
 use burn::module::Module;
 use burn::tensor::Tensor;
@@ -25,7 +25,7 @@ pub(crate) struct Looking {
     #[module(skip)]
     query: QueryKind,
     #[module(skip)]
-    feed: bool,
+    feed: FeedKind,
     #[module(skip)]
     coverage: bool,
     /// Whether a step has to know what the steps before it looked at.
@@ -40,7 +40,7 @@ pub(crate) struct Looking {
 #[derive(Clone, Debug)]
 pub(crate) struct LookingState {
     pub(super) source: Source,
-    /// h̃ of the step before [B, H], where it is fed.
+    /// What is fed of the step before: h̃ [B, H] or c [B, states].
     pub(super) fed: Option<Tensor<2>>,
     /// The sum of all weights so far [B, S], where it is known.
     covered: Option<Tensor<2>>,
@@ -69,7 +69,11 @@ impl LookingState {
     pub(super) fn behind(self, looked: &Looked, met: &Tensor<3>, looking: &Looking) -> Self {
         let weights = looked.weights.clone().squeeze_dim::<2>(1); // [B, S]
         Self {
-            fed: looking.feed.then(|| met.clone().squeeze_dim::<2>(1)),
+            fed: match looking.feed {
+                FeedKind::Nothing => None,
+                FeedKind::Attentional => Some(met.clone().squeeze_dim::<2>(1)),
+                FeedKind::Context => Some(looked.context.clone().squeeze_dim::<2>(1)),
+            },
             covered: self.covered.clone().map(|covered| covered + weights),
             ..self.later(1)
         }
@@ -125,7 +129,11 @@ impl Looking {
         let Memory { states, mask, identities, .. } = memory;
         LookingState {
             source: self.look.source(states.clone(), mask.clone(), identities.clone()),
-            fed: self.feed.then(|| zeros(self.meeting.bias.dims()[0])),
+            fed: match self.feed {
+                FeedKind::Nothing => None,
+                FeedKind::Attentional => Some(zeros(self.meeting.bias.dims()[0])),
+                FeedKind::Context => Some(zeros(states.dims()[2])),
+            },
             covered: self.coverage.then(|| zeros(positions)),
             step: 0,
         }
@@ -133,18 +141,33 @@ impl Looking {
 
     /// Looks for every query [B, T, H] from this state on.
     pub(super) fn look(&self, query: Tensor<3>, state: &LookingState, choosing: Choosing) -> Looked {
-        let looked =
-            self.look.look(query.clone(), &state.source, state.covered.as_ref(), state.step, choosing);
+        self.look.look(query, &state.source, state.covered.as_ref(), state.step, choosing)
+    }
+
+    /// The share of contexts [B, T, states] that is let through for the states [B, T, H] that asked.
+    pub(super) fn through(&self, context: Tensor<3>, asked: &Tensor<3>) -> Tensor<3> {
         match &self.gate {
-            Some(gate) => Looked { context: looked.context * sigmoid(gate.forward(query)), ..looked },
-            None => looked,
+            Some(gate) => context * sigmoid(gate.forward(asked.clone())),
+            None => context,
         }
     }
 
-    /// What a recurrent layer needs to do all of its looks by itself, where it can.
+    /// What a recurrent layer needs to do all of its looks by itself from this state on, where it can.
     pub(super) fn of_layer(&self, state: &LookingState) -> Option<LayerLook> {
-        let fits = self.asks_before() && !self.feed && self.gate.is_none() && !self.weights_learn;
-        self.look.of_layer(&state.source).filter(|_| fits)
+        let fits = match (self.query, self.feed) {
+            (QueryKind::Previous, FeedKind::Nothing) => self.gate.is_none(),
+            (QueryKind::Current, FeedKind::Context) => state.step == 0, // nothing has been seen yet
+            _ => false,
+        };
+        self.look.of_layer(&state.source, !self.asks_before()).filter(|_| fits && !self.weights_learn)
+    }
+
+    /// The state behind the looks of a layer, which left `seen` [B, T, states + H].
+    pub(super) fn behind_layer(&self, state: LookingState, seen: &Tensor<3>) -> LookingState {
+        let time = seen.dims()[1];
+        let width = state.source.states.dims()[2];
+        let last = || seen.clone().narrow(1, time - 1, 1).narrow(2, 0, width).squeeze_dim::<2>(1);
+        LookingState { fed: (self.feed == FeedKind::Context).then(last), ..state.later(time) }
     }
 
     /// What the tokens before, with vectors [B, T, C], bring into the output: [B, T, H].
@@ -158,8 +181,19 @@ impl Looking {
         self.met(Tensor::cat(vec![context, state], 2), words)
     }
 
+    /// [`Looking::meet`] of what a looking layer leaves: [B, T, states + H] → [B, T, H].
+    pub(super) fn meet_layer(&self, seen: Tensor<3>, words: Option<Tensor<3>>) -> Tensor<3> {
+        if self.gate.is_none() {
+            return self.met(seen, words);
+        }
+        let (both, width) = (seen.dims()[2], self.meeting.bias.dims()[0]);
+        let state = seen.clone().narrow(2, both - width, width); // [B, T, H]
+        let context = self.through(seen.narrow(2, 0, both - width), &state); // [B, T, states]
+        self.meet(context, state, words)
+    }
+
     /// [`Looking::meet`] of contexts and states that stand side by side: [B, T, states + H] → [B, T, H].
-    pub(super) fn met(&self, both: Tensor<3>, words: Option<Tensor<3>>) -> Tensor<3> {
+    fn met(&self, both: Tensor<3>, words: Option<Tensor<3>>) -> Tensor<3> {
         let ([batch, time, _], width) = (both.dims(), self.meeting.bias.dims()[0]);
         let met = self.meeting.forward(both.flatten::<2>(0, 1));
         let met = match words {

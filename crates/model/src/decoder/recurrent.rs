@@ -2,7 +2,7 @@
 //!
 //! The context c of the whole source may stand beside every input. With attention each step has a
 //! context c_t of its own: asked for by s_{t−1} it enters the cell, asked for by s_t it does not; either
-//! way h̃_t = tanh(W_c [c_t; s_t] + b_c) is what the output layer sees, and may be fed to the next step.
+//! way h̃_t = tanh(W_c [c_t; s_t] + b_c) is what the output layer sees. h̃_t or c_t may be fed to the next step.
 
 use super::looking::{Looking, LookingState};
 use super::{Alignment, Written};
@@ -11,7 +11,7 @@ use crate::memory::{Memory, Tokens, row_ids};
 use crate::output::Output;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use gatto_nn::attention::Choosing;
+use gatto_nn::attention::{Choosing, Looked};
 use gatto_nn::recurrent::{CellState, LayerLook, Network, NetworkOutput, Reading};
 use gatto_nn::{Embedding, Noise, dropout};
 
@@ -128,12 +128,13 @@ impl RecurrentDecoder {
         let candidates = (choosing == Choosing::Everything)
             .then(|| attention.meet_everywhere(read.states.clone(), &before.source, words.clone()));
         let time = read.states.dims()[1];
-        let features = attention.meet(looked.context, read.states, words); // [B, T, H]
+        let context = attention.through(looked.context, &read.states);
+        let features = attention.meet(context, read.states, words); // [B, T, H]
         let alignment = Some(Alignment { weights: looked.weights, choice: looked.choice });
         (Written::new(features, alignment, candidates), read.last, before.later(time))
     }
 
-    /// One layer that learns and looks before every step does so by itself, over all steps at once.
+    /// One layer that learns and looks at every step does so by itself, over all steps at once.
     fn looking(
         &self,
         attention: &Looking,
@@ -143,11 +144,11 @@ impl RecurrentDecoder {
         look: LayerLook,
     ) -> Option<(Written, Vec<CellState>, LookingState)> {
         let (input, mask) = (steps.input.clone(), steps.mask.clone());
-        let time = input.dims()[1];
         let read = self.network.forward_looking(input, mask, layers, look)?;
+        let after = attention.behind_layer(before.clone(), &read.seen);
         let alignment = Some(Alignment { weights: read.weights, choice: None });
-        let written = Written::new(attention.met(read.seen, steps.words.clone()), alignment, None);
-        Some((written, vec![read.last], before.clone().later(time)))
+        let features = attention.meet_layer(read.seen, steps.words.clone());
+        Some((Written::new(features, alignment, None), vec![read.last], after))
     }
 
     /// Each step reads what the one before it has looked at, or looks before it reads.
@@ -167,7 +168,8 @@ impl RecurrentDecoder {
             let words = step.words.clone();
             let asked_before = attention.asks_before().then(|| {
                 let query = top(&layers).unsqueeze_dim::<3>(1); // [B, 1, H]
-                attention.look(query, &looking, choosing)
+                let looked = attention.look(query.clone(), &looking, choosing);
+                Looked { context: attention.through(looked.context, &query), ..looked }
             });
             let context = asked_before.as_ref().map(|looked| looked.context.clone().squeeze_dim::<2>(1));
             if choosing == Choosing::Everything && context.is_some() {
@@ -182,7 +184,11 @@ impl RecurrentDecoder {
                 let states = read.states.clone();
                 candidates.push(attention.meet_everywhere(states, &looking.source, words.clone()));
             }
-            let met = attention.meet(looked.context.clone(), read.states, words); // [B, 1, H]
+            let context = match attention.asks_before() {
+                true => looked.context.clone(),
+                false => attention.through(looked.context.clone(), &read.states),
+            };
+            let met = attention.meet(context, read.states, words); // [B, 1, H]
             looking = looking.behind(&looked, &met, attention);
             features.push(met);
             alignments.push(Alignment { weights: looked.weights, choice: looked.choice });

@@ -6,7 +6,7 @@ use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::END;
 use gatto_data::{Padded, Sources};
 use gatto_model::config::{
-    AlignedKind, BaselineKind, FocusKind, Plan, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
+    AlignedKind, BaselineKind, FeedKind, FocusKind, Plan, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
     SingleRecurrentConfig, TransformerConfig, Writer,
 };
 use gatto_model::weights::{self, Weights};
@@ -126,15 +126,20 @@ fn attending() -> Vec<Variant> {
             found.push(looking("gru", AttentionConfig { score, coverage: true, ..soft.clone() }));
         }
         for focus in focuses() {
-            let settings = AttentionConfig { query, feed: true, coverage: true, ..focus };
+            let settings = AttentionConfig { query, feed: FeedKind::Attentional, coverage: true, ..focus };
             found.push(looking("lstm", settings));
         }
-        found.push(looking("lstm", AttentionConfig { feed: true, ..soft.clone() }));
+        found.push(looking("lstm", AttentionConfig { feed: FeedKind::Attentional, ..soft.clone() }));
         for focus in focuses() {
             let (gated, deep) = (AttentionConfig { query, gate: true, ..focus.clone() }, focus);
             found.push(looking("gru", gated.clone()));
             found.push(looking("rnn", AttentionConfig { query, deep_output: true, ..deep }));
-            let settings = AttentionConfig { deep_output: true, feed: true, coverage: true, ..gated };
+            let settings = AttentionConfig {
+                deep_output: true,
+                feed: FeedKind::Attentional,
+                coverage: true,
+                ..gated
+            };
             found.push(looking("lstm", settings));
         }
         found.push(looking("rnn", AttentionConfig { query, ..local(AlignedKind::Predicted, NARROW) }));
@@ -144,7 +149,7 @@ fn attending() -> Vec<Variant> {
         for bridge in [BridgeKind::AttentionOnly, BridgeKind::Both] {
             let reading = Settings { bidirectional: true, ..reading() };
             let writing = Writing { layers: 2, bridge: Some(bridge), ..writing() };
-            let attention = AttentionConfig { feed: true, width: Some(3), ..soft.clone() };
+            let attention = AttentionConfig { feed: FeedKind::Attentional, width: Some(3), ..soft.clone() };
             let name = format!("two layers, {bridge:?}, both directions, {:?}", attention.query);
             found.push(attended(name, encoder("lstm", reading), decoder("gru", writing), attention));
         }
@@ -153,6 +158,13 @@ fn attending() -> Vec<Variant> {
             let name = format!("equal widths, {score:?}, {query:?}");
             let attention = AttentionConfig { score, ..soft.clone() };
             found.push(attended(name, encoder("gru", reading()), decoder("gru", writing()), attention));
+        }
+    }
+    for cell in CELLS {
+        for focus in focuses() {
+            let plain = AttentionConfig { feed: FeedKind::Context, ..focus };
+            found.push(looking(cell, AttentionConfig { gate: true, deep_output: true, ..plain.clone() }));
+            found.push(looking(cell, plain));
         }
     }
     found

@@ -121,13 +121,13 @@ impl Attention {
         Source { keys: self.score.keys(&states), states, mask, identities, shareable, fan: Fan::ONE }
     }
 
-    /// What a recurrent layer needs to look by itself before every step: that of a soft focus with an additive score,
+    /// What a recurrent layer needs to look by itself at every step (`after` it, or before): that of a soft focus with an additive score,
     /// and nothing remembered of earlier looks.
-    pub fn of_layer(&self, source: &Source) -> Option<LayerLook> {
+    pub fn of_layer(&self, source: &Source, after: bool) -> Option<LayerLook> {
         let plain = self.coverage.is_none() && self.focus.is_soft() && source.fan == Fan::ONE;
         let (query, vector) = self.score.additive().filter(|_| plain)?;
         let (keys, states, mask) = (source.keys.clone()?, source.states.clone(), source.mask.clone());
-        Some(LayerLook { keys, states, mask, query, vector })
+        Some(LayerLook { keys, states, mask, query, vector, after })
     }
 
     /// Looks at the source for every query [B, T, Q], the first of them at step `first`. `covered`

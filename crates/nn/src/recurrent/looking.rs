@@ -1,7 +1,8 @@
-//! A recurrent layer that looks at a source before every step, over all its steps.
+//! A recurrent layer that looks at a source at every step, over all its steps.
 //!
-//! The state h before a step asks (Bahdanau et al., 2015): e_s = vᵀ tanh(h W_q + k_s), α = softmax(e) over the
-//! positions that exist, c = Σ α_s h_s; the context c stands behind the input x of that step.
+//! A state h asks: e_s = vᵀ tanh(h W_q + k_s), α = softmax(e) over the positions that exist, c = Σ α_s h_s. The state
+//! before a step asks for the context c that stands behind the input x of that step (Bahdanau et al., 2015); or the state
+//! after it, for the input of the next step, where the first has zeros.
 //!
 //! Letters besides those of a layer: `S` positions of the source, `A` width of a key, `C` width of its states.
 
@@ -28,6 +29,20 @@ pub struct LayerLook {
     pub query: Tensor<2>,
     /// v: `[A]`.
     pub vector: Tensor<1>,
+    /// Whether the state after a step asks, and not the one before it.
+    pub after: bool,
+}
+
+impl LayerLook {
+    /// The look of the states `[B, H]` at a step that `exists` `[B, 1]` or not: α `[B, S]` and c `[B, 1, C]`.
+    fn ask(&self, states: Tensor<2>, exists: Tensor<2>) -> (Tensor<2>, Tensor<3>) {
+        let query = states.matmul(self.query.clone()).unsqueeze_dim::<3>(1); // [B, 1, A]
+        let scores = additive_plain(query, self.keys.clone(), self.vector.clone()).squeeze_dim::<2>(1); // [B, S]
+        let nowhere = self.mask.clone().equal_elem(0.0); // [B, S]
+        let shares = softmax(scores.mask_fill(nowhere, -1e30), 1) * self.mask.clone() * exists;
+        let context = shares.clone().unsqueeze_dim::<3>(1).matmul(self.states.clone()); // [B, 1, C]
+        (shares, context)
+    }
 }
 
 /// What a looking layer leaves behind.
@@ -58,19 +73,18 @@ pub fn looking_layer_plain(
     weights: LayerWeights,
 ) -> LookingOutput {
     let LayerInput { x, mask, first, reverse } = input;
-    let time = x.dims()[1];
-    let nowhere = look.mask.clone().equal_elem(0.0); // [B, S]
+    let [batch, time, _] = x.dims();
     let mut made = vec![None; time];
     let mut state = first;
+    let mut fed = Tensor::zeros([batch, 1, look.states.dims()[2]], &x.device());
     for t in running(time, reverse) {
         let exists = mask.clone().narrow(1, t, 1); // [B, 1]
-        let query = state.hidden.clone().matmul(look.query.clone()).unsqueeze_dim::<3>(1); // [B, 1, A]
-        let scores = additive_plain(query, look.keys.clone(), look.vector.clone()).squeeze_dim::<2>(1); // [B, S]
-        let shares =
-            softmax(scores.mask_fill(nowhere.clone(), -1e30), 1) * look.mask.clone() * exists.clone();
-        let context = shares.clone().unsqueeze_dim::<3>(1).matmul(look.states.clone()); // [B, 1, C]
-        let beside = Tensor::cat(vec![x.clone().narrow(1, t, 1), context.clone()], 2); // [B, 1, I + C]
-        state = plain_step(kind, beside.squeeze_dim::<2>(1), exists, &state, &weights);
+        let asked_before = (!look.after).then(|| look.ask(state.hidden.clone(), exists.clone()));
+        let read = asked_before.as_ref().map_or(fed, |(_, context)| context.clone());
+        let beside = Tensor::cat(vec![x.clone().narrow(1, t, 1), read], 2); // [B, 1, I + C]
+        state = plain_step(kind, beside.squeeze_dim::<2>(1), exists.clone(), &state, &weights);
+        let (shares, context) = asked_before.unwrap_or_else(|| look.ask(state.hidden.clone(), exists));
+        fed = context.clone();
         let seen = Tensor::cat(vec![context, state.hidden.clone().unsqueeze_dim::<3>(1)], 2); // [B, 1, C + H]
         made[t] = Some((seen, shares.unsqueeze_dim::<3>(1)));
     }
@@ -94,12 +108,13 @@ struct Kept {
 /// x, W_x, W_h, b, h₀, c₀; keys, states, W_q, v.
 type Inputs = [Values; 10];
 
-/// The sizes of a look.
+/// The sizes of a look, and who asks.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
     positions: usize,
     width: usize,
     context: usize,
+    after: bool,
 }
 
 impl Kept {
@@ -118,8 +133,8 @@ fn with_look<'a>(
 ) -> kernel::Args<'a> {
     let [x, w_x, w_h, bias, h0, c0, keys, states, w_q, vector] = inputs.each_ref();
     let [keys, states, w_q, vector] = [keys, states, w_q, vector].map(Values::slice);
-    let Sizes { positions, width, context } = look;
-    let look = kernel::Look { positions, width, context, keys, states, mask: source.slice(), w_q, vector };
+    let Sizes { positions, width, context, after } = look;
+    let look = kernel::Look { positions, width, context, keys, states, mask: source.slice(), w_q, vector, after };
     let layer = arguments(cell, shape, reverse, target, [x, w_x, w_h, bias, h0, c0]);
     kernel::Args { look: Some(look), ..layer }
 }
@@ -127,7 +142,7 @@ fn with_look<'a>(
 impl Gradient<10> for Kept {
     fn gradients(&self, output: &[f32]) -> [Option<(Vec<f32>, Shape)>; 10] {
         let kernel::Shape { batch, steps, input, width } = self.shape;
-        let Sizes { positions, width: of_key, context } = self.look;
+        let Sizes { positions, width: of_key, context, .. } = self.look;
         let gates = self.cell.gates() * width;
         let found = kernel::backward(&self.arguments(), &self.tape, output);
         let state = Shape::new([batch, width]);
@@ -152,7 +167,7 @@ fn fused(kind: Cell, input: &LayerInput, look: &LayerLook, weights: &LayerWeight
     let ([_, positions, of_key], context) = (look.keys.dims(), look.states.dims()[2]);
     let width = weights.recurrent.dims()[0];
     let shape = kernel::Shape { batch, steps, input: features, width };
-    let sizes = Sizes { positions, width: of_key, context };
+    let sizes = Sizes { positions, width: of_key, context, after: look.after };
     let masks = [Operand::of(&input.mask)?.values, Operand::of(&look.mask)?.values];
     let [x, input_weights, recurrent, bias, hidden, cell] = super::fused::operands(input, weights)?;
     let [keys, states] = [Operand::of(&look.keys)?, Operand::of(&look.states)?];

@@ -2,7 +2,7 @@
 //!
 //! A layer is one function of its input, mask, weights and first state ([`layer`]), so that the
 //! plain form and its fused twin can stand for each other; [`looking_layer`] is one that looks at a source
-//! before every step. [`Network`] stacks layers.
+//! at every step. [`Network`] stacks layers.
 
 mod cell;
 mod fused;

@@ -175,7 +175,7 @@ impl Network {
         NetworkOutput { states, last, levels }
     }
 
-    /// Reads `x` [B, T, I] forward as one layer that looks before every step; none where there are more layers.
+    /// Reads `x` [B, T, I] forward as one layer that looks at every step; none where there are more layers.
     pub fn forward_looking(
         &self,
         x: Tensor<3>,

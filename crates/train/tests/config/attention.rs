@@ -16,7 +16,8 @@ fn attention_that_makes_sense_is_accepted() {
         "focus = \"local\"\nwindow = 2\naligned = \"predicted\"\nwidth = 4\nscore = \"dot\"",
         "focus = \"hard\"\nbaseline = \"learned\"\nentropy = 0.0\nmarginal_steps = 0\nprediction_seed = 1",
         "query = \"current\"\ncoverage = true\n[sharing]\nencoder_decoder = true",
-        "query = \"previous\"\nfeed = true",
+        "query = \"previous\"\nfeed = \"attentional\"",
+        "query = \"current\"\nfeed = \"context\"",
     ] {
         let text = match lines.starts_with("bridge") {
             true => and(PAIR, &format!("{lines}\n[attention]")),
@@ -98,6 +99,12 @@ fn attention_that_makes_no_sense_is_refused_where_it_stands() {
         (attending("prediction_seed = 5"), "9:1", &drawn),
         (attending("score = \"dot\"\nwidth = 4"), "10:1", &width),
         (attending("max_positions = 300"), "9:1", &positions),
+        (
+            attending("query = \"previous\"\nfeed = \"context\""),
+            "10:1",
+            "`attention.feed` is \"context\", which enters the cell already where the previous state asks; write \
+             `query = \"current\"`, or remove it",
+        ),
         // What widens the decoder's input.
         (
             attending("query = \"previous\"\n[sharing]\nencoder_decoder = true"),
@@ -106,10 +113,10 @@ fn attention_that_makes_no_sense_is_refused_where_it_stands() {
              `query = \"current\"`, or `encoder_decoder = false`",
         ),
         (
-            attending("feed = true\n[sharing]\nencoder_decoder = true"),
+            attending("feed = \"attentional\"\n[sharing]\nencoder_decoder = true"),
             "9:1",
             "`attention.feed` widens the decoder's input, which then cannot be shared with the encoder; write \
-             `feed = false`, or `encoder_decoder = false`",
+             `feed = \"nothing\"`, or `encoder_decoder = false`",
         ),
     ];
     check(cases);
