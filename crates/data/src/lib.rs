@@ -42,5 +42,5 @@ pub use images::{Image, ImageError, ImageExample, ImageSet, PixelBox};
 pub use labels::{Labels, Unit};
 pub use noise::Noise;
 pub use sound::{Frames, Sound, SoundError, SoundExample, SoundSet};
-pub use stream::{BatchStream, Stream, StreamSettings, StreamState};
+pub use stream::{BatchStream, Stream, StreamSettings, StreamState, Thinning};
 pub use tokens::{Kind, Tokenizer, TokenizerPair, TokensConfig};

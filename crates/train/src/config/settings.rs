@@ -1,7 +1,7 @@
 //! The `[train]` and `[[init]]` tables.
 
 use super::MaskingConfig;
-use gatto_data::{DataConfig, DataError, Limits, StreamSettings};
+use gatto_data::{DataConfig, DataError, Limits, StreamSettings, Thinning};
 use gatto_model::config::Complaint;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,6 +25,9 @@ pub struct TrainConfig {
     pub accumulate: usize,
     /// Examples with more tokens on a side are left out.
     pub max_length: usize,
+    /// How short examples are thinned out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinning: Option<Thinning>,
     /// Examples that are shuffled together.
     pub pool: usize,
 
@@ -97,6 +100,7 @@ impl Default for TrainConfig {
             captions: 1,
             accumulate: 1,
             max_length: 256,
+            thinning: None,
             pool: 65_536,
             optimiser: OptimiserKind::Adam,
             learning_rate: 1e-3,
@@ -236,7 +240,8 @@ impl TrainConfig {
 
     /// How batches are made.
     pub fn stream(&self, seed: u64) -> StreamSettings {
-        StreamSettings { seed, pool: self.pool, limits: self.limits(), max_length: self.max_length }
+        let Self { pool, max_length, thinning, .. } = *self;
+        StreamSettings { seed, pool, limits: self.limits(), max_length, thinning }
     }
 
     /// How tokens are hidden.

@@ -105,6 +105,12 @@ impl Config {
                 "counts tokens, and images have none; write `batch_examples = 64`".into(),
             );
         }
+        if self.train.thinning.is_some() {
+            return refuse(
+                "train.thinning",
+                "goes by the tokens of texts, and images have none; remove it".into(),
+            );
+        }
         if let DataSource::Shapes { asked, captions, .. } = source {
             if images.height != images.width {
                 return refuse(
