@@ -48,7 +48,7 @@ pub use memory::{Memory, Reading, Tokens};
 pub use model::{Forward, Model, Vocabularies};
 pub use output::{Answers, Unscored};
 pub use quantise::{Quantisation, quantise, quantise_weights};
-pub use saved::{CONFIG, Saved, WEIGHTS};
+pub use saved::{CONFIG, LONGEST_SOUND, Saved, WEIGHTS};
 pub use searching::Searched;
 pub use stepping::{Stepped, Stepping};
 pub use stored::{Parameter, Stored};

@@ -16,7 +16,7 @@ use crate::stored::Stored;
 use burn::tensor::Device;
 use gatto_data::images::{ImageCoder, Preparation};
 use gatto_data::tokens::{TokenizerPair, TokensConfig};
-use gatto_data::{Coder, Labels, Source};
+use gatto_data::{Coder, Labels, Source, sound};
 use gatto_nn::Precision;
 use gatto_search::SearchConfig;
 use serde::Deserialize;
@@ -34,7 +34,9 @@ const ANSWERS: &str = "head.output.bias";
 
 /// The most tokens of one source.
 pub(crate) const LONGEST_SOURCE: usize = 10_000;
-/// The most source tokens that are computed together, padding included.
+/// The most frames of one sound: ten minutes, at a hundred a second.
+pub const LONGEST_SOUND: usize = 60_000;
+/// The most source tokens, or frames, that are computed together, padding included.
 pub(crate) const BATCH_TOKENS: usize = 32_768;
 
 /// The keys of a configuration that say what a model is; training has checked the others.
@@ -52,6 +54,7 @@ struct Described {
     #[serde(default)]
     sharing: SharingConfig,
     images: Option<Preparation>,
+    sound: Option<sound::Preparation>,
     #[serde(default)]
     search: SearchConfig,
 }
@@ -71,6 +74,7 @@ impl Described {
             features: self.features.clone(),
             sharing: self.sharing.clone(),
             images: self.images,
+            sound: self.sound,
         };
         model.plan(self.tokens.is_shared())
     }
@@ -213,9 +217,20 @@ impl Saved {
 
     /// What a model reads of a source, number `index` of the input; an error if it cannot read it.
     pub(crate) fn source(&self, index: usize, source: Asked<'_>) -> Result<Source, ModelError> {
-        match (source, &self.plan.images) {
-            (Asked::Text(text), None) => Ok(Source::Tokens(self.encode_source(index, text)?)),
-            (Asked::Image(image), Some(images)) => {
+        match (source, &self.plan.images, &self.plan.sound) {
+            (Asked::Text(text), None, None) => Ok(Source::Tokens(self.encode_source(index, text)?)),
+            (Asked::Sound(frames), _, Some(sound)) => {
+                let (found, wanted) = (frames.bands, sound.width());
+                match (found == wanted && frames.values.len().is_multiple_of(wanted), frames.len()) {
+                    (false, _) => Err(ModelError::OtherSound { index, found, wanted }),
+                    (true, 0) => Err(ModelError::NoFrames { index }),
+                    (true, count) if count > LONGEST_SOUND => {
+                        Err(ModelError::TooManyFrames { index, count, limit: LONGEST_SOUND })
+                    }
+                    _ => Ok(Source::Sound(frames.clone())),
+                }
+            }
+            (Asked::Image(image), Some(images), _) => {
                 let found = [image.height(), image.width(), image.channels()];
                 let wanted = [images.height, images.width, images.channels];
                 match found == wanted {
@@ -223,7 +238,7 @@ impl Saved {
                     false => Err(ModelError::OtherImage { index, found, wanted }),
                 }
             }
-            (_, images) => Err(ModelError::OtherSource { index, images: images.is_some() }),
+            _ => Err(ModelError::OtherSource { index, found: source.kind(), wanted: self.plan.sources() }),
         }
     }
 

@@ -90,7 +90,7 @@ pub fn grouped(corpus: FileCorpus, column: Option<&str>) -> Result<FileCorpus, D
 /// A corpus as a task reads it; of pairs, a language model reads one side.
 pub fn for_task(task: Task, corpus: Box<dyn Corpus>, side: Side) -> Box<dyn Corpus> {
     match task {
-        Task::Translate | Task::Classify | Task::Label | Task::Caption => corpus,
+        Task::Translate | Task::Classify | Task::Label | Task::Caption | Task::Transcribe => corpus,
         Task::LanguageModel => Box::new(OneSide::new(corpus, side)),
         Task::MaskedLanguageModel | Task::BidirectionalLanguageModel => {
             Box::new(OneSide::as_source(corpus, side))

@@ -1,5 +1,6 @@
 //! Recordings on their way to a model: in some order, prepared ahead, and put together in batches.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::cache::FrameCache;
@@ -147,6 +148,16 @@ impl SoundBatch {
             batch.values.resize((row + 1) * frames * bands, 0.0);
         }
         Ok(batch)
+    }
+
+    /// Some of the recordings, with as many frames as the longest of them.
+    pub(crate) fn part(&self, rows: Range<usize>) -> Self {
+        let lengths = self.lengths[rows.clone()].to_vec();
+        let frames = lengths.iter().copied().max().unwrap_or(0);
+        let whole = self.frames * self.bands;
+        let of_row = |row: usize| &self.values[row * whole..][..frames * self.bands];
+        let values = rows.clone().flat_map(of_row).copied().collect();
+        Self { values, rows: rows.len(), frames, bands: self.bands, lengths }
     }
 
     /// The frames of a recording, without those behind it: `[length, bands]`.

@@ -157,6 +157,11 @@ fn reading(encoder: &EncoderConfig) -> String {
             named(&settings.positions),
             named(&settings.norm)
         ),
+        EncoderKind::Listener(settings) => {
+            let direction = if settings.bidirectional { ", both directions" } else { "" };
+            let layers = layers(&named(&settings.cell), settings.width, settings.layers);
+            format!("listener: {layers}{direction}, a state for every {} frames", settings.frames_per_state())
+        }
         EncoderKind::Transformer(settings) => transformer(settings),
         EncoderKind::Recurrent(_, settings) => {
             let direction = match (settings.bidirectional, settings.reversed) {

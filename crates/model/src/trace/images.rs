@@ -41,7 +41,8 @@ impl Saved {
         heads: bool,
     ) -> Result<Vec<ImageTrace>, ModelError> {
         let Some(grid) = self.plan.grid() else {
-            return Err(ModelError::OtherSource { index: 0, images: false });
+            let wanted = self.plan.sources();
+            return Err(ModelError::OtherSource { index: 0, found: "an image", wanted });
         };
         let mut images = Vec::with_capacity(pairs.len());
         for (index, (image, target)) in pairs.iter().enumerate() {

@@ -6,8 +6,8 @@ use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::END;
 use gatto_data::{Padded, Sources};
 use gatto_model::config::{
-    AlignedKind, BaselineKind, FeedKind, FocusKind, Plan, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
-    SingleRecurrentConfig, TransformerConfig, Writer,
+    AlignedKind, BaselineKind, FeedKind, FocusKind, Plan, QueryKind, RecurrentDecoderConfig,
+    RecurrentEncoderConfig, SingleRecurrentConfig, TransformerConfig, Writer,
 };
 use gatto_model::weights::{self, Weights};
 use gatto_model::{
@@ -134,12 +134,8 @@ fn attending() -> Vec<Variant> {
             let (gated, deep) = (AttentionConfig { query, gate: true, ..focus.clone() }, focus);
             found.push(looking("gru", gated.clone()));
             found.push(looking("rnn", AttentionConfig { query, deep_output: true, ..deep }));
-            let settings = AttentionConfig {
-                deep_output: true,
-                feed: FeedKind::Attentional,
-                coverage: true,
-                ..gated
-            };
+            let settings =
+                AttentionConfig { deep_output: true, feed: FeedKind::Attentional, coverage: true, ..gated };
             found.push(looking("lstm", settings));
         }
         found.push(looking("rnn", AttentionConfig { query, ..local(AlignedKind::Predicted, NARROW) }));

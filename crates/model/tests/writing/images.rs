@@ -285,10 +285,10 @@ fn what_a_model_cannot_read_is_refused_by_number() {
     let error = best(&[Request::free(&images[0]), Request::free(&other)]);
     assert!(matches!(error, ModelError::OtherImage { index: 1, .. }), "{error}");
     let error = best(&[Request::free(&images[0]), Request::free("a text")]);
-    assert!(matches!(error, ModelError::OtherSource { index: 1, images: true }), "{error}");
+    assert!(matches!(error, ModelError::OtherSource { index: 1, wanted: "images", .. }), "{error}");
     assert!(matches!(saved.classify_images(&images, 8), Err(ModelError::OtherTask { .. })));
     let (_, text) = crate::models().remove(0);
     let error = Writers::alone(&text).expect("a translator").best(&[Request::free(&images[0])], 1, 8);
-    assert!(matches!(error, Err(ModelError::OtherSource { index: 0, images: false })), "{error:?}");
+    assert!(matches!(error, Err(ModelError::OtherSource { index: 0, wanted: "texts", .. })), "{error:?}");
     assert!(matches!(text.trace_images(&[], 1, false), Err(ModelError::OtherSource { .. })));
 }

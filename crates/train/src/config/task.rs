@@ -40,7 +40,7 @@ impl Config {
                 "is for `task = \"masked-language-model\"`, which finds hidden tokens again; remove it";
             return refuse("train.masking", message);
         }
-        if !self.task.writes() || self.task == Task::Caption {
+        if !self.task.writes() || matches!(self.task, Task::Caption | Task::Transcribe) {
             for (key, given) in
                 [("tokens.source", &self.tokens.source), ("tokens.target", &self.tokens.target)]
             {
@@ -66,7 +66,7 @@ impl Config {
                 self.refuse_side("is for language models, and this task reads texts and labels; remove it")?;
                 if self.data.builtin.as_deref() == Some(SHAPES) { Ok(()) } else { self.check_builtin() }
             }
-            Task::Caption => self.refuse_side("is for language models; remove it"),
+            Task::Caption | Task::Transcribe => self.refuse_side("is for language models; remove it"),
             _ => Ok(()),
         }
     }
@@ -132,6 +132,15 @@ impl Config {
             })?;
         }
         Ok(())
+    }
+
+    /// Refuses texts and images where sounds are to be read.
+    pub(super) fn check_sounds(&self, plan: &Plan) -> Result<(), Complaint> {
+        if plan.sound.is_none() {
+            return Ok(());
+        }
+        let key = if self.data.builtin.is_some() { "data.builtin" } else { "data.train" };
+        Err(Complaint::new(key, "has no sounds, and the encoder reads sounds"))
     }
 
     fn refuse_text(&self, remedy: &str) -> Result<(), Complaint> {

@@ -96,7 +96,9 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     let others = super::others(&arguments.together, &arguments.loading, device)?;
     let models = std::iter::once(&saved).chain(&others).collect();
     let writers = match saved.task {
-        Task::Translate | Task::Caption => Some(Writers::together(models, arguments.together.mean.into())?),
+        Task::Translate | Task::Caption | Task::Transcribe => {
+            Some(Writers::together(models, arguments.together.mean.into())?)
+        }
         _ => None,
     };
     let mut wishes = wishes::Wishes::new(&arguments.constrain, &saved)?;
