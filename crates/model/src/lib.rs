@@ -55,6 +55,7 @@ pub use stored::{Parameter, Stored};
 pub use telling::{Classified, Labelled};
 pub use together::{Other, Writers};
 pub use trace::{
-    Attention, AttentionKind, Forced, ImageTrace, MOST_SCORES, Matrix, Piece, Trace, log_probabilities,
+    Attention, AttentionKind, Forced, ImageTrace, MOST_SCORES, Matrix, Piece, SoundTrace, Trace,
+    log_probabilities,
 };
 pub use writing::{Prediction, write};

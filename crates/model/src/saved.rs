@@ -111,6 +111,8 @@ pub struct Saved {
     pub labels: Option<Arc<Labels>>,
     /// How it searches unless told otherwise.
     pub search: SearchConfig,
+    /// What the values of sounds are divided by, where it is the same for all of them.
+    pub statistics: Option<sound::Statistics>,
 }
 
 /// All of a run directory but the values of its parameters.
@@ -119,6 +121,7 @@ pub(crate) struct Opened {
     pub(crate) plan: config::Plan,
     tokens: TokenizerPair,
     labels: Option<Arc<Labels>>,
+    statistics: Option<sound::Statistics>,
     pub(crate) stored: Stored,
 }
 
@@ -147,6 +150,14 @@ impl Opened {
             }
             false => None,
         };
+        let of_corpus = |sound: &sound::Preparation| sound.normalisation == sound::Normalisation::Corpus;
+        let statistics = match plan.sound.is_some_and(|sound| of_corpus(&sound)) {
+            true => {
+                require(sound::Statistics::FILE)?;
+                Some(sound::Statistics::load(directory)?)
+            }
+            false => None,
+        };
         let stored = Stored::open(&directory.join(WEIGHTS))?;
         if let (Some(labels), Some(answers)) = (&labels, stored.parameters().get(ANSWERS))
             && answers.shape != [labels.len()]
@@ -154,7 +165,7 @@ impl Opened {
             let (path, found, expected) = (directory.join(LABELS), labels.len(), answers.count());
             return Err(ModelError::OtherLabels { path, found, expected });
         }
-        Ok(Self { described, plan, tokens, labels, stored })
+        Ok(Self { described, plan, tokens, labels, statistics, stored })
     }
 
     pub(crate) fn vocabularies(&self) -> Vocabularies {
@@ -201,13 +212,22 @@ impl Saved {
         }
         let taking = Taking { precision: precision.unwrap_or(stored), whole };
         let model = Model::from_file(&opened.plan, opened.vocabularies(), &opened.stored, taking, device)?;
-        let Opened { described, plan, tokens, labels, .. } = opened;
-        Ok(Self { task: described.task, plan, model, tokens, labels, search: described.search })
+        let Opened { described, plan, tokens, labels, statistics, .. } = opened;
+        Ok(Self { task: described.task, plan, model, tokens, labels, search: described.search, statistics })
     }
 
     /// How examples become rows of ids for this model.
     pub fn coder(&self) -> Coder {
         self.task.coder(&self.tokens, self.labels.as_ref())
+    }
+
+    /// What makes frames of sounds for this model, if it reads them.
+    ///
+    /// # Errors
+    /// If what is known of the corpus does not go with the features.
+    pub fn preparer(&self) -> Result<Option<sound::Preparer>, ModelError> {
+        let preparer = |sound| sound::Preparer::new(sound, self.statistics.clone());
+        Ok(self.plan.sound.map(preparer).transpose()?)
     }
 
     /// How the texts of images become ids for this model.

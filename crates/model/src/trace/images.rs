@@ -81,7 +81,7 @@ impl Saved {
 impl Saved {
     /// The tokens of a text, its end behind them. Words are counted as they are printed, without those that are not in
     /// the vocabulary.
-    fn printed(&self, target: &[u32]) -> Vec<Piece> {
+    pub(super) fn printed(&self, target: &[u32]) -> Vec<Piece> {
         let mut found = pieces(&self.tokens.target, target);
         if self.tokens.target.kind() == Kind::Word {
             let mut printed = 0..;

@@ -63,7 +63,7 @@ fn saved(config: &ModelConfig) -> Saved {
     let sizes = Vocabularies::with_labels(&tokens, labels.as_deref());
     let model = Model::new(&plan, sizes, 5, &Device::flex());
     let search = SearchConfig { max_length: 8, ..SearchConfig::default() };
-    Saved { task: config.task, plan, model, tokens, labels, search }
+    Saved { task: config.task, plan, model, tokens, labels, search, statistics: None }
 }
 
 fn writers() -> Vec<(String, Saved)> {
@@ -102,7 +102,7 @@ fn writers() -> Vec<(String, Saved)> {
 }
 
 fn copy(saved: &Saved) -> Saved {
-    let Saved { task, plan, model, tokens, labels, search } = saved;
+    let Saved { task, plan, model, tokens, labels, search, statistics } = saved;
     Saved {
         task: *task,
         plan: plan.clone(),
@@ -110,6 +110,7 @@ fn copy(saved: &Saved) -> Saved {
         tokens: tokens.clone(),
         labels: labels.clone(),
         search: search.clone(),
+        statistics: statistics.clone(),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Config, Figure};
 use gatto_data::DataSource;
 use gatto_data::TokensConfig;
+use gatto_data::builtin::melodies::Melodies;
 use gatto_data::builtin::shapes::{Asked, Shapes, ShapesError};
 use gatto_data::builtin::{Builtin, SHAPES};
 use gatto_data::images::Augmentation;
@@ -25,7 +26,7 @@ impl Config {
                 return refuse("train.sampling", message);
             }
         }
-        if matches!(self.task, Task::LanguageModel | Task::Caption)
+        if matches!(self.task, Task::LanguageModel | Task::Caption | Task::Transcribe)
             && let Some(key) = self.search.of_sources()
         {
             let message = "is for translators, whose sources are texts; remove it";
@@ -136,11 +137,45 @@ impl Config {
 
     /// Refuses texts and images where sounds are to be read.
     pub(super) fn check_sounds(&self, plan: &Plan) -> Result<(), Complaint> {
-        if plan.sound.is_none() {
-            return Ok(());
-        }
+        let refuse = |key: &str, message: &str| Err(Complaint::new(key, message));
+        let Ok(source) = self.data.resolve(Path::new("")) else { return Ok(()) };
         let key = if self.data.builtin.is_some() { "data.builtin" } else { "data.train" };
-        Err(Complaint::new(key, "has no sounds, and the encoder reads sounds"))
+        let Some(sound) = &plan.sound else {
+            let given = [
+                ("train.batch_frames", self.train.batch_frames.is_some()),
+                ("train.max_seconds", self.train.max_seconds.is_some()),
+            ];
+            return match given.into_iter().find(|(_, given)| *given) {
+                _ if source.has_sounds() => refuse(
+                    key,
+                    "has sounds, and the encoder reads none; write `task = \"transcribe\"` and [encoder.listener]",
+                ),
+                Some((key, _)) => refuse(key, "is for sounds, and there are none; remove it"),
+                None => Ok(()),
+            };
+        };
+        if !source.has_sounds() {
+            return refuse(
+                key,
+                "has no sounds, and the encoder reads sounds; write `builtin = \"melodies\"` or \
+                 { sounds = \"…\", tsv = \"…\" }",
+            );
+        }
+        if self.train.batch_tokens.is_some() {
+            return refuse(
+                "train.batch_tokens",
+                "counts tokens, and what is long here are sounds; write `batch_frames = 20000`",
+            );
+        }
+        if let DataSource::Melodies { notes, .. } = source {
+            let task =
+                Melodies::new(sound.rate).map_err(|error| Complaint::new("sound.rate", error.to_string()))?;
+            if let Some(notes) = notes {
+                task.with_notes(notes)
+                    .map_err(|error| Complaint::new("data.max_length", error.to_string()))?;
+            }
+        }
+        Ok(())
     }
 
     fn refuse_text(&self, remedy: &str) -> Result<(), Complaint> {
