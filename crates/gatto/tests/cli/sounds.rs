@@ -134,7 +134,7 @@ fn transcripts_are_measured_by_error_rates_and_onsets() {
     assert!((0.0..=100.0).contains(&figure("onsets_within_50_ms")));
     assert!(figure("onset_lateness_ms").abs() < 5_000.0);
     let shown = written(evaluate(&["--examples", "40", "--by", "speaker", "--worst", "1"]));
-    for part in ["word error rate", "exact match", "begins within 50 ms", "by speaker:", "organ"] {
+    for part in ["WER", "exact match", "begins within 50 ms", "by speaker:", "organ"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     // A list, of which nobody knows when the words sound.

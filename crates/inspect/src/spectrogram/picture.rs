@@ -29,7 +29,8 @@ const HEIGHT: f64 = 150.0;
 const ROW: f64 = 18.0;
 const LOW_ROW: f64 = 13.0;
 const AXIS_HEIGHT: f64 = 26.0;
-const LEGEND_HEIGHT: f64 = 24.0;
+/// A line of what things mean.
+const NOTE: f64 = 15.0;
 const LABEL_FONT: f64 = 12.0;
 const WIDEST_LABEL: f64 = 110.0;
 
@@ -71,7 +72,7 @@ impl<'a> Picture<'a> {
         let title = if found.title.is_empty() { 0.0 } else { TITLE_HEIGHT };
         let top = MARGIN + title;
         let rows = found.tokens.len() as f64 * row;
-        let height = top + HEIGHT + AXIS_HEIGHT + rows + LEGEND_HEIGHT + MARGIN;
+        let height = top + HEIGHT + AXIS_HEIGHT + rows + 8.0 + notes(found).len() as f64 * NOTE + MARGIN;
         // Behind the rows stand probabilities.
         let width = left + wide + 44.0 + MARGIN;
         Self { found, width: width.ceil(), height: height.ceil(), left, top, wide, row }
@@ -183,16 +184,24 @@ impl<'a> Picture<'a> {
     }
 
     fn legend(&self, document: &mut Document) {
-        let y = self.height - MARGIN + 2.0;
-        let mut text = "a row: where the model listened, the darkest its most".to_owned();
-        if self.found.tokens.iter().any(|token| token.known.is_some()) {
-            text += "; a frame: when it sounds";
+        let notes = notes(self.found);
+        let first = self.height - MARGIN - notes.len() as f64 * NOTE + 12.0;
+        for (line, note) in notes.into_iter().enumerate() {
+            document.label(self.left, first + line as f64 * NOTE, "note", note);
         }
-        if self.found.tokens.iter().any(|token| token.probability.is_some()) {
-            text += "; behind it: how probable it was";
-        }
-        document.label(self.left, y, "note", &cut(&text, 11.0, self.wide));
     }
+}
+
+/// What things mean.
+fn notes(found: &Spectrogram) -> Vec<&'static str> {
+    let mut notes = vec!["a row: where the model listened, the darkest where it did most"];
+    if found.tokens.iter().any(|token| token.known.is_some()) {
+        notes.push("a frame: when it sounds");
+    }
+    if found.tokens.iter().any(|token| token.probability.is_some()) {
+        notes.push("behind a row: how probable it was");
+    }
+    notes
 }
 
 /// A pitch as it is shown.
