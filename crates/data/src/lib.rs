@@ -29,7 +29,7 @@ pub mod words;
 
 pub use batch::{
     Batch, IGNORED, Limits, Padded, Source, Sources, evaluation_batches, evaluation_batches_of_images,
-    in_input_order, prediction_batches,
+    evaluation_batches_of_sounds, in_input_order, prediction_batches,
 };
 pub use coder::{Coder, Rows};
 pub use corpus::{

@@ -60,8 +60,15 @@ fn of(config: ModelConfig) -> Saved {
         weight.values.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
     }
     let model = weights::install(model, values, Path::new("given"), true).expect("weights that fit");
-    let mut saved =
-        Saved { task: Task::Translate, plan, model, tokens, labels: None, search: Default::default() };
+    let mut saved = Saved {
+        task: Task::Translate,
+        plan,
+        model,
+        tokens,
+        labels: None,
+        search: Default::default(),
+        statistics: None,
+    };
     saved.search.max_length = 12;
     saved
 }

@@ -2,14 +2,16 @@
 
 use crate::bridge::{Bridge, Shore};
 use crate::config::{
-    BridgeKind, CnnConfig, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, Kind, Plan, Reader,
-    RecurrentDecoderConfig, RecurrentEncoderConfig, Role, TransformerConfig, VitConfig,
+    BridgeKind, CnnConfig, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, Kind, ListenerConfig,
+    Plan, Reader, RecurrentDecoderConfig, RecurrentEncoderConfig, Role, TransformerConfig, VitConfig,
 };
 use crate::decoder::{Decoder, Looking, RecurrentDecoder, TransformerDecoder};
-use crate::encoder::{CnnEncoder, Encoder, Features, RecurrentEncoder, TransformerEncoder, VitEncoder};
+use crate::encoder::{
+    CnnEncoder, Encoder, Features, ListenerEncoder, RecurrentEncoder, TransformerEncoder, VitEncoder,
+};
 use crate::output::Output;
 use gatto_data::images::{Grid, Preparation};
-use gatto_nn::recurrent::{Cell, Network, NetworkConfig, Reading};
+use gatto_nn::recurrent::{Cell, Network, NetworkConfig, Pyramid, Reading};
 use gatto_nn::transformer::Stack;
 use gatto_nn::vision::{GridPositionKind, GridPositions, ResidualNetwork};
 use gatto_nn::{Embedding, Initial, Linear};
@@ -22,6 +24,7 @@ pub(crate) fn encoder(plan: &Plan, vocabulary: usize, initial: &mut Initial) -> 
         Reader::Encoder(encoder) => Some(match encoder.parts().1 {
             EncoderKind::Cnn(settings) => cnn_encoder(plan, settings, initial),
             EncoderKind::Vit(settings) => vit_encoder(plan, settings, initial),
+            EncoderKind::Listener(settings) => listener(plan, settings, initial),
             EncoderKind::Recurrent(cell, settings) => {
                 recurrent_encoder(plan, encoder, cell, settings, vocabulary, initial)
             }
@@ -65,6 +68,21 @@ fn vit_encoder(plan: &Plan, settings: &VitConfig, initial: &mut Initial) -> Enco
         stack: Stack::new(settings.layers().settings(Role::Reading), initial),
         patch: settings.patch,
     })
+}
+
+fn listener(plan: &Plan, settings: &ListenerConfig, initial: &mut Initial) -> Encoder {
+    Encoder::Listener(ListenerEncoder {
+        pyramid: Pyramid::new(&settings.pyramid(bands(plan)), initial),
+        frames_per_state: settings.frames_per_state(),
+    })
+}
+
+/// Values of a frame.
+fn bands(plan: &Plan) -> usize {
+    match &plan.sound {
+        Some(sound) => sound.width(),
+        None => unreachable!("a plan with an encoder of sounds says what they are, and was checked"),
+    }
 }
 
 /// The deviation of a class token's first values.
@@ -152,6 +170,11 @@ fn summary_of(encoder: &EncoderConfig) -> Shore {
         EncoderKind::Recurrent(cell, settings) => {
             Shore { cell: cell == Cell::Lstm, width: encoder.states(), layers: settings.layers }
         }
+        EncoderKind::Listener(settings) => Shore {
+            cell: settings.cell.cell() == Cell::Lstm,
+            width: encoder.states(),
+            layers: settings.layers,
+        },
         _ => Shore { cell: false, width: encoder.states(), layers: 1 },
     }
 }

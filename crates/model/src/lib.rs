@@ -48,13 +48,14 @@ pub use memory::{Memory, Reading, Tokens};
 pub use model::{Forward, Model, Vocabularies};
 pub use output::{Answers, Unscored};
 pub use quantise::{Quantisation, quantise, quantise_weights};
-pub use saved::{CONFIG, Saved, WEIGHTS};
+pub use saved::{CONFIG, LONGEST_SOUND, Saved, WEIGHTS};
 pub use searching::Searched;
 pub use stepping::{Stepped, Stepping};
 pub use stored::{Parameter, Stored};
 pub use telling::{Classified, Labelled};
 pub use together::{Other, Writers};
 pub use trace::{
-    Attention, AttentionKind, Forced, ImageTrace, MOST_SCORES, Matrix, Piece, Trace, log_probabilities,
+    Attention, AttentionKind, Forced, ImageTrace, MOST_SCORES, Matrix, Piece, SoundTrace, Trace,
+    log_probabilities,
 };
 pub use writing::{Prediction, write};

@@ -124,15 +124,15 @@ impl Model {
     /// Reads a batch of sources; a language model has nothing to read.
     ///
     /// # Panics
-    /// If these are images and the model reads tokens, or the other way round.
+    /// If these are images and the model reads tokens or sounds, or the other way round.
     pub fn encode<'a>(&self, source: impl Into<Reading<'a>>, noise: &mut Noise) -> Option<Memory> {
         let (encoder, source) = (self.encoder.as_ref()?, self.input(source.into()));
         let vectors = encoder.embed(&source, self.lend(), &self.device());
         Some(encoder.read(&source, vectors, self.lend(), noise))
     }
 
-    /// The vectors of a batch of source tokens, or the pixels of each region of images, row by row: [B, S, C]. A
-    /// language model has none.
+    /// The vectors of a batch of source tokens, the pixels of each region of images, row by row, or the frames of sounds:
+    /// [B, S, C]. A language model has none.
     ///
     /// # Panics
     /// As [`Model::encode`].
@@ -194,6 +194,7 @@ impl Model {
         let device = self.device();
         match source {
             Reading::Images(images) => Input::Images(images),
+            Reading::Sound(sounds) => Input::Sound(sounds),
             Reading::Tokens(source) => Input::Tokens(match self.single {
                 true => Tokens::without_end(source, &device),
                 false if self.head.as_ref().is_some_and(Head::reads_start) => {

@@ -13,7 +13,7 @@ use crate::stepping::Stepping;
 use crate::writing::Prediction;
 use gatto_data::images::{Augmentation, Preparation};
 use gatto_data::tokens::Tokenizer;
-use gatto_data::{Batch, Limits, Source, in_input_order, prediction_batches};
+use gatto_data::{Batch, Limits, Source, in_input_order, prediction_batches, sound};
 use gatto_kernels::crew::Crew;
 use gatto_nn::Noise;
 use gatto_search::{
@@ -58,6 +58,9 @@ impl<'a> Writers<'a> {
         for (number, model) in (2..).zip(others) {
             if images_of(first) != images_of(model) {
                 return Err(ModelError::OtherImages { model: number });
+            }
+            if sounds_of(first) != sounds_of(model) {
+                return Err(ModelError::OtherSounds { model: number });
             }
             let (ours, theirs) = (&first.tokens, &model.tokens);
             for (side, ours, theirs) in
@@ -182,7 +185,7 @@ impl<'a> Writers<'a> {
         self.score_each(&sources, targets, batch)
     }
 
-    /// [`Writers::score`] of texts or images.
+    /// [`Writers::score`] of texts, images or sounds.
     pub fn score_each<T: AsRef<str>>(
         &self,
         sources: &[Asked<'_>],
@@ -211,6 +214,7 @@ impl<'a> Writers<'a> {
             let tokens = match &source {
                 Source::Tokens(tokens) => tokens.len(),
                 Source::Image(_) => 0, // how long its caption is, an image does not tell
+                Source::Sound(frames) => self.states_of(frames.len()),
             };
             let longest = self.longest(tokens);
             let shortest = self.search.shortest(tokens).min(longest.saturating_sub(1));
@@ -225,6 +229,11 @@ impl<'a> Writers<'a> {
         let first = encoded.next().ok_or(gatto_search::EnsembleError::Empty)?;
         encoded.try_for_each(|other| other.map(drop))?;
         first
+    }
+
+    /// How many states the first model makes of so many frames.
+    fn states_of(&self, frames: usize) -> usize {
+        frames.div_ceil(self.models[0].plan.frames_per_state().unwrap_or(1))
     }
 
     fn tokenizer(&self) -> &Tokenizer {
@@ -322,6 +331,12 @@ impl<'a> Writers<'a> {
 fn images_of(model: &Saved) -> Option<Preparation> {
     let plain = Augmentation::default();
     model.plan.images.map(|images| Preparation { augmentation: plain, ..images })
+}
+
+/// How a model reads sounds; what is changed at random belongs to training.
+fn sounds_of(model: &Saved) -> Option<sound::Preparation> {
+    let plain = sound::Augmentation::default();
+    model.plan.sound.map(|sound| sound::Preparation { augmentation: plain, ..sound })
 }
 
 /// Refuses a model whose tokens are others than those of the first.

@@ -36,6 +36,7 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             "target_vocabulary": saved.tokens.target.size(),
             "tokens": saved.tokens.target.kind(),
             "labels": saved.labels.as_ref().map(|labels| labels.names()),
+            "sound": saved.plan.sound,
             "weights": shapes,
         });
         writeln!(out, "{report}")?;
@@ -50,6 +51,15 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             out,
             "precision    int8 for {in_bytes} of them, float for the others, {megabytes:.1} MB"
         )?,
+    }
+    if let Some(sound) = &saved.plan.sound {
+        let deltas = ["", ", with their changes", ", with their changes and the changes of these"];
+        let deltas = deltas.get(sound.deltas).copied().unwrap_or_default();
+        writeln!(
+            out,
+            "sounds       {} samples a second, {} bands every {} ms{deltas}",
+            sound.rate, sound.features.bands, sound.features.hop
+        )?;
     }
     let (source, target) = (&saved.tokens.source, &saved.tokens.target);
     if !saved.task.writes() {
@@ -157,6 +167,11 @@ fn reading(encoder: &EncoderConfig) -> String {
             named(&settings.positions),
             named(&settings.norm)
         ),
+        EncoderKind::Listener(settings) => {
+            let direction = if settings.bidirectional { ", both directions" } else { "" };
+            let layers = layers(&named(&settings.cell), settings.width, settings.layers);
+            format!("listener: {layers}{direction}, a state for every {} frames", settings.frames_per_state())
+        }
         EncoderKind::Transformer(settings) => transformer(settings),
         EncoderKind::Recurrent(_, settings) => {
             let direction = match (settings.bidirectional, settings.reversed) {

@@ -13,6 +13,7 @@ mod new;
 mod predict;
 mod quantize;
 mod score;
+mod sounds;
 mod sources;
 mod tables;
 mod train;

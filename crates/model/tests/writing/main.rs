@@ -40,7 +40,15 @@ pub(crate) fn saved(config: ModelConfig) -> Saved {
     let tokens =
         TokenizerPair::together(Tokenizer::train(&recipe, (0..190).map(word)).expect("a vocabulary"));
     let model = Model::new(&plan, Vocabularies::of(&tokens), 5, &Device::flex());
-    Saved { task: config.task, plan, model, tokens, labels: None, search: SearchConfig::default() }
+    Saved {
+        task: config.task,
+        plan,
+        model,
+        tokens,
+        labels: None,
+        search: SearchConfig::default(),
+        statistics: None,
+    }
 }
 
 pub(crate) fn models() -> Vec<(String, Saved)> {

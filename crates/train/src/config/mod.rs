@@ -59,6 +59,9 @@ pub struct Config {
     /// How images become what the encoder reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<Preparation>,
+    /// How sounds become what an encoder of sounds reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sound: Option<gatto_data::sound::Preparation>,
     /// Parts that start from a saved model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub init: Vec<InitConfig>,
@@ -175,9 +178,11 @@ impl Config {
             features: self.features.clone(),
             sharing: self.sharing.clone(),
             images: self.images,
+            sound: self.sound,
         };
         let plan = model.plan(self.tokens.is_shared())?;
         self.check_images(&plan)?;
+        self.check_sounds(&plan)?;
         self.check_positions(&plan)?;
         Ok(plan)
     }

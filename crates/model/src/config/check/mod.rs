@@ -1,13 +1,14 @@
 //! Which combinations make sense.
 
 mod sizes;
+mod sounds;
 
 use super::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, FocusKind,
     HeadConfig, Kind, ModelConfig, Pooling, SharingConfig, SingleConfig, Task,
 };
-use gatto_data::DataError;
 use gatto_data::images::{Grid, Preparation};
+use gatto_data::{DataError, sound};
 use gatto_nn::recurrent::Cell;
 use sizes::{check_recurrent_decoder, check_recurrent_encoder};
 
@@ -62,6 +63,8 @@ pub struct Plan {
     pub features: Option<FeaturesConfig>,
     /// How images become what the encoder reads, if it reads images.
     pub images: Option<Preparation>,
+    /// How sounds become what the encoder reads, if it reads sounds.
+    pub sound: Option<sound::Preparation>,
 }
 
 /// What reads the source.
@@ -121,6 +124,20 @@ impl Plan {
         };
         let states = regions.saturating_mul(encoder.states()).saturating_mul(8);
         (MOST_VALUES / seen.saturating_add(states).max(1)).max(1)
+    }
+
+    /// How many frames of a sound a state of the encoder stands for, if it reads sounds.
+    pub fn frames_per_state(&self) -> Option<usize> {
+        self.encoder().and_then(EncoderConfig::frames_per_state)
+    }
+
+    /// What it reads, in a word.
+    pub fn sources(&self) -> &'static str {
+        match (self.images.is_some(), self.sound.is_some()) {
+            (true, _) => "images",
+            (_, true) => "sounds",
+            _ => "texts",
+        }
     }
 
     /// Whether it reads or writes text; else images get labels.
@@ -208,8 +225,9 @@ impl ModelConfig {
         };
         self.check_features()?;
         let images = self.check_images(&reader)?;
+        let sound = self.check_sounds(&reader)?;
         let Self { attention, sharing, features, .. } = self.clone();
-        Ok(Plan { reader, writer, attention, sharing, features, images })
+        Ok(Plan { reader, writer, attention, sharing, features, images, sound })
     }
 
     fn plan_decoder(&self, one_vocabulary: bool) -> Result<(Reader, DecoderConfig), Complaint> {
@@ -221,6 +239,10 @@ impl ModelConfig {
             (Some(_), false) if self.task == Task::Caption => Err(Complaint::new(
                 "single",
                 "reads tokens, and a caption is of an image; write [encoder.cnn] and [decoder.lstm]",
+            )),
+            (Some(_), false) if self.task == Task::Transcribe => Err(Complaint::new(
+                "single",
+                "reads tokens, and what is transcribed is a sound; write [encoder.listener] and [decoder.lstm]",
             )),
             (Some(single), false) => {
                 self.check_single(single, one_vocabulary)?;
@@ -328,13 +350,15 @@ impl ModelConfig {
                 "has no meaning where both directions are read; remove it",
             ));
         }
+        let no_recurrent = || {
+            Complaint::new(
+                "features",
+                "stand beside what a recurrent encoder reads, and there is none; write [encoder.lstm]",
+            )
+        };
         match &self.encoder {
-            Some(EncoderConfig::Transformer(_) | EncoderConfig::Cnn(_) | EncoderConfig::Vit(_)) | None => {
-                Err(Complaint::new(
-                    "features",
-                    "stand beside what a recurrent encoder reads, and there is none; write [encoder.lstm]",
-                ))
-            }
+            Some(encoder) if !matches!(encoder.parts().1, EncoderKind::Recurrent(..)) => Err(no_recurrent()),
+            None => Err(no_recurrent()),
             Some(_) if self.sharing.encoder_decoder => Err(Complaint::new(
                 "sharing.encoder_decoder",
                 "cannot be where features widen what the encoder reads; remove one of them",
@@ -395,6 +419,9 @@ impl ModelConfig {
 
     fn the_encoder(&self) -> Result<&EncoderConfig, Complaint> {
         self.encoder.as_ref().ok_or_else(|| {
+            if self.task == Task::Transcribe {
+                return Complaint::new("encoder", "is missing; write [encoder.listener]");
+            }
             if self.task == Task::Caption {
                 return Complaint::new("encoder", "is missing; write [encoder.cnn] or [encoder.vit]");
             }
@@ -481,6 +508,7 @@ impl ModelConfig {
             EncoderKind::Transformer(settings) => settings.check(&at),
             EncoderKind::Cnn(settings) => settings.check(&self.preparation()?),
             EncoderKind::Vit(settings) => settings.check(&self.preparation()?),
+            EncoderKind::Listener(settings) => settings.check(self.hearing()?.width()),
         }
     }
 
