@@ -253,6 +253,7 @@ impl Stream for SoundStream {
             pool_start,
             next_batch: self.next_batch as u64,
             dropped: self.dropped,
+            ..StreamState::default()
         }
     }
 
