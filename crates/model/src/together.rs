@@ -5,7 +5,7 @@
 
 use crate::config::Reader;
 use crate::constraints::{Asked, Request};
-use crate::continuing::{Drawing, number_of};
+use crate::continuing::{Draw, Drawing};
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::saved::{BATCH_TOKENS, Saved};
@@ -17,8 +17,8 @@ use gatto_data::{Batch, Limits, Source, in_input_order, prediction_batches};
 use gatto_kernels::crew::Crew;
 use gatto_nn::Noise;
 use gatto_search::{
-    Beam, Ensemble, Found, Hypothesis, Mean, Place, Ranked, Repeated, SearchConfig, Wanted, alternatives,
-    beam_search, samples, score,
+    Beam, Ensemble, Followed, Follower, Found, Hypothesis, Mean, Place, Ranked, Repeated, Sampling,
+    SearchConfig, Wanted, alternatives, beam_search, samples, score,
 };
 
 /// How often a sentence is searched for again because the pieces of its words have made what must not be.
@@ -29,6 +29,7 @@ pub struct Writers<'a> {
     models: Vec<&'a Saved>,
     mean: Mean,
     pub(crate) search: SearchConfig,
+    follower: Option<&'a dyn Follower>,
 }
 
 /// What else could stand at a place of an output.
@@ -43,7 +44,7 @@ pub struct Other {
 }
 
 /// The models of one batch, as search sees them.
-type Stepped<'a> = Ensemble<Stepping<'a>>;
+type Stepped<'a> = Followed<'a, Ensemble<Stepping<'a>>>;
 
 impl<'a> Writers<'a> {
     /// One model by itself, which searches as its configuration says.
@@ -67,12 +68,17 @@ impl<'a> Writers<'a> {
             }
         }
         let search = first.search.clone();
-        Ok(Self { models, mean, search })
+        Ok(Self { models, mean, search, follower: None })
     }
 
     /// The same with another search.
     pub fn searching(self, search: SearchConfig) -> Self {
         Self { search, ..self }
+    }
+
+    /// The same with someone who follows what is written, and may call it off; sentences are the places of requests.
+    pub fn followed_by(self, follower: &'a dyn Follower) -> Self {
+        Self { follower: Some(follower), ..self }
     }
 
     /// The `count` best outputs for each request that the search finds, the best first; fewer where it finds no
@@ -107,14 +113,25 @@ impl<'a> Writers<'a> {
         count: usize,
         batch: usize,
     ) -> Result<Vec<Vec<Prediction>>, ModelError> {
+        let draws = drawing.draws(first, requests.len());
+        self.drawn_each(requests, &draws, &drawing.sampling, count, batch)
+    }
+
+    /// [`Writers::drawn`] where each request has a seed and a number of its own.
+    pub fn drawn_each(
+        &self,
+        requests: &[Request<'_>],
+        draws: &[Draw],
+        sampling: &Sampling,
+        count: usize,
+        batch: usize,
+    ) -> Result<Vec<Vec<Prediction>>, ModelError> {
         let (sources, wanted) = self.read(requests)?;
         self.on_batches(sources, batch, |model, rows| {
             let prefixes: Vec<Vec<u32>> = rows.iter().map(|&row| wanted[row].prefix.clone()).collect();
             let limits: Vec<usize> = rows.iter().map(|&row| wanted[row].max_length).collect();
-            let number = |row: usize, sample: usize, place: usize| {
-                number_of(drawing.seed, first + rows[row] as u64, sample, place)
-            };
-            let found = samples(model, &prefixes, &limits, count, &drawing.sampling, number);
+            let number = |row: usize, sample: usize, place: usize| draws[rows[row]].number(sample, place);
+            let found = samples(model, &prefixes, &limits, count, sampling, number);
             let whole = |(written, prefix): (Vec<_>, &Vec<u32>)| {
                 let each = written.into_iter().map(|written: gatto_search::Continuation| {
                     let hypothesis = written.whole(prefix);
@@ -263,7 +280,7 @@ impl<'a> Writers<'a> {
             };
             let together = Ensemble::new(models.iter().map(stepping).collect(), mean)?;
             let rows: Vec<usize> = batch.indices.iter().map(|&index| index as usize).collect();
-            let made = work(&together, &rows);
+            let made = work(&Followed::new(together, rows.clone(), self.follower), &rows);
             Ok(batch.indices.into_iter().zip(made).collect::<Vec<_>>())
         });
         let found = found.into_iter().collect::<Result<Vec<_>, ModelError>>()?;
