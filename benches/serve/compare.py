@@ -82,9 +82,9 @@ def arguments():
 def prepared(options):
     """Programs, a trained model, sources and what they must become."""
     if not options.no_build:
-        subprocess.run(["cargo", "build", "--release", "--bin", "gatto"], cwd=environment.ROOT, check=True)
-        load = ["cargo", "build", "--release", "-p", "gatto-serve", "--example", "load"]
-        subprocess.run(load, cwd=environment.ROOT, check=True)
+        # The whole workspace is named, so that dependencies keep their features and nothing is compiled twice.
+        build = ["cargo", "build", "--release", "--workspace", "--bin", "gatto", "--example", "load"]
+        subprocess.run(build, cwd=environment.ROOT, check=True)
     gatto, peers = environment.programs()
     folder = options.cache / "serve"
     folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@
 //!                                         full: 429              Room: the models
 //! ```
 //!
-//! A request becomes one entry of the [`queue`] for each of its texts. A worker takes the entry that has waited longest,
+//! A request becomes one entry of the queue for each of its texts. A worker takes the entry that has waited longest,
 //! and with it those of other clients that ask the same of the same model with a source of the same length: they are
 //! computed together without padding, so that no answer depends on its company. A request holds on to the model that it
 //! was admitted for; a model is replaced by giving its name to another one, and the last request lets the old one go.

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// `gatto serve`
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Run directories of trained models, each with its own name or as NAME=DIR; in one word, with commas between them
+    /// Run directories of trained models, each with its own name or as NAME=DIR; several may stand in
+    /// one word, with commas between them
     #[arg(required = true, value_name = "MODEL", env = "GATTO_MODELS", value_delimiter = ',')]
     pub(crate) models: Vec<String>,
     /// Where to listen; port 0 is any that is free
