@@ -50,4 +50,5 @@ pub use gatto_metrics as metrics;
 pub use gatto_model as model;
 pub use gatto_nn as nn;
 pub use gatto_search as search;
+pub use gatto_serve as serve;
 pub use gatto_train as train;

@@ -6,7 +6,9 @@ use crate::saved::{BATCH_TOKENS, LONGEST_SOURCE, Saved};
 use crate::stepping::Stepping;
 use gatto_data::random::{mixed, share};
 use gatto_data::{Limits, evaluation_batches, in_input_order};
-use gatto_search::{Continuation, Hypothesis, Sampling, Wanted, beam_search, samples};
+use gatto_search::{
+    Continuation, Followed, Follower, Hypothesis, Sampling, SearchConfig, Step, Wanted, beam_search, samples,
+};
 
 /// Draws in place of the most probable token.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +17,46 @@ pub struct Drawing {
     pub sampling: Sampling,
     /// Where the draws come from, beside the number of the text.
     pub seed: u64,
+}
+
+impl Drawing {
+    /// The draws of `count` lines, the first of which is number `first` of the whole input.
+    pub(crate) fn draws(&self, first: u64, count: usize) -> Vec<Draw> {
+        (first..).take(count).map(|line| Draw { seed: self.seed, line }).collect()
+    }
+}
+
+/// Where the draws of one line come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// The seed.
+    pub seed: u64,
+    /// The number of the line.
+    pub line: u64,
+}
+
+impl Draw {
+    /// The number from 0 to below 1 that draws the token at a place of a sample. Sample k of a seed is the first of the
+    /// k-th seed behind it.
+    pub(crate) fn number(self, sample: usize, place: usize) -> f64 {
+        let key = mixed(self.seed.wrapping_add(sample as u64), self.line);
+        share(mixed(key, place as u64))
+    }
+}
+
+/// How texts are continued.
+pub struct Continuing<'a> {
+    /// The search, and how its outputs are ranked.
+    pub search: &'a SearchConfig,
+    /// Draws in place of a search: how, and where from for each text.
+    pub drawn: Option<(&'a Sampling, &'a [Draw])>,
+    /// In how many ways each text is continued, or as many as are found.
+    pub count: usize,
+    /// The most texts that are computed together.
+    pub batch: usize,
+    /// Someone who follows what is written, and may call it off; sentences are the places of texts, and their tokens
+    /// are among those that are told.
+    pub follower: Option<&'a dyn Follower>,
 }
 
 /// A text and what a model wrote behind it.
@@ -44,6 +86,18 @@ impl Saved {
         count: usize,
         batch: usize,
     ) -> Result<Vec<Vec<Continued>>, ModelError> {
+        let draws = drawing.map(|drawing| (&drawing.sampling, drawing.draws(first, texts.len())));
+        let drawn = draws.as_ref().map(|(sampling, draws)| (*sampling, draws.as_slice()));
+        let continuing = Continuing { search: &self.search, drawn, count, batch, follower: None };
+        self.continue_each(texts, &continuing)
+    }
+
+    /// [`Saved::continued`] in any of the ways that there are.
+    pub fn continue_each<S: AsRef<str>>(
+        &self,
+        texts: &[S],
+        way: &Continuing<'_>,
+    ) -> Result<Vec<Vec<Continued>>, ModelError> {
         self.require(Task::LanguageModel)?;
         let room = self.plan.most_target().unwrap_or(usize::MAX);
         let mut rows = Vec::with_capacity(texts.len());
@@ -58,23 +112,25 @@ impl Saved {
             }
             rows.push((Vec::new(), prompt));
         }
-        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
+        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(way.batch) };
         let mut found = Vec::with_capacity(texts.len());
         for batch in evaluation_batches(&rows, &limits)? {
             let prompts: Vec<Vec<u32>> = batch.indices.iter().map(|&i| rows[i as usize].1.clone()).collect();
             let limits: Vec<usize> =
-                prompts.iter().map(|prompt| self.search.max_length.min(room - prompt.len())).collect();
+                prompts.iter().map(|prompt| way.search.max_length.min(room - prompt.len())).collect();
             let model = Stepping::new(&self.model, None, prompts.len());
-            let written = match drawing {
-                None => self.searched_behind(&model, prompts, &limits, count),
-                Some(Drawing { sampling, seed }) => {
+            let sentences = batch.indices.iter().map(|&index| index as usize).collect();
+            let model = Followed::new(model, sentences, way.follower);
+            let written = match way.drawn {
+                None => searched_behind(&model, prompts, &limits, way),
+                Some((sampling, draws)) => {
                     let number = |row: usize, sample: usize, place: usize| {
-                        number_of(*seed, first + batch.indices[row], sample, place)
+                        draws[batch.indices[row] as usize].number(sample, place)
                     };
-                    let drawn = samples(&model, &prompts, &limits, count, sampling, number);
+                    let drawn = samples(&model, &prompts, &limits, way.count, sampling, number);
                     let scored = |written: Continuation| {
                         let whole = written.clone().whole(&[]);
-                        (written, self.search.settings().normalisation.score(&whole))
+                        (written, way.search.settings().normalisation.score(&whole))
                     };
                     drawn.into_iter().map(|each| each.into_iter().map(scored).collect()).collect()
                 }
@@ -97,26 +153,8 @@ impl Saved {
         Ok(in_input_order(found).into_iter().enumerate().map(all).collect())
     }
 
-    /// The best continuations of each prompt, with their normalised scores.
-    fn searched_behind(
-        &self,
-        model: &Stepping<'_>,
-        prompts: Vec<Vec<u32>>,
-        limits: &[usize],
-        count: usize,
-    ) -> Vec<Vec<(Continuation, f64)>> {
-        let wanted = |(prefix, &max_length): (Vec<u32>, &usize)| {
-            let min_length = self.search.min_length.min(max_length.saturating_sub(1));
-            Wanted { prefix, min_length, max_length, ..Wanted::default() }
-        };
-        let wanted: Vec<Wanted> = prompts.into_iter().zip(limits).map(wanted).collect();
-        let beam = self.search.for_outputs(count);
-        let found = beam_search(model, &wanted, &beam).into_iter();
-        found.map(|found| found.best.into_iter().map(|best| (best.written, best.score)).collect()).collect()
-    }
-
-    /// A text as it was given, and behind it the text of more tokens.
-    fn joined(&self, text: &str, prompt: &[u32], written: &[u32]) -> String {
+    /// A text as it was given, and behind it the text of more tokens; `prompt` are those of the text.
+    pub fn joined(&self, text: &str, prompt: &[u32], written: &[u32]) -> String {
         let tokenizer = &self.tokens.target;
         let (before, all) = (tokenizer.decode(prompt), tokenizer.decode(&[prompt, written].concat()));
         let more = all.strip_prefix(&before).unwrap_or(&all);
@@ -126,9 +164,18 @@ impl Saved {
     }
 }
 
-/// The number from 0 to below 1 that draws the token at a place of a sample of a line. Sample k of a seed is
-/// the first of the k-th seed behind it.
-pub(crate) fn number_of(seed: u64, line: u64, sample: usize, place: usize) -> f64 {
-    let key = mixed(seed.wrapping_add(sample as u64), line);
-    share(mixed(key, place as u64))
+/// The best continuations of each prompt, with their normalised scores.
+fn searched_behind(
+    model: &impl Step,
+    prompts: Vec<Vec<u32>>,
+    limits: &[usize],
+    way: &Continuing<'_>,
+) -> Vec<Vec<(Continuation, f64)>> {
+    let wanted = |(prefix, &max_length): (Vec<u32>, &usize)| {
+        let min_length = way.search.min_length.min(max_length.saturating_sub(1));
+        Wanted { prefix, min_length, max_length, ..Wanted::default() }
+    };
+    let wanted: Vec<Wanted> = prompts.into_iter().zip(limits).map(wanted).collect();
+    let found = beam_search(model, &wanted, &way.search.for_outputs(way.count)).into_iter();
+    found.map(|found| found.best.into_iter().map(|best| (best.written, best.score)).collect()).collect()
 }

@@ -40,7 +40,7 @@ pub use config::{
     AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
 };
 pub use constraints::{Asked, ConstraintProblem, Constraints, Request};
-pub use continuing::{Continued, Drawing};
+pub use continuing::{Continued, Continuing, Draw, Drawing};
 pub use ctc::Heard;
 pub use decoder::{Alignment, State};
 pub use error::ModelError;

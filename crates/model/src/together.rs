@@ -6,7 +6,7 @@
 use crate::beside::Beside;
 use crate::config::{Reader, Task};
 use crate::constraints::{Asked, Request};
-use crate::continuing::{Drawing, number_of};
+use crate::continuing::{Draw, Drawing};
 use crate::ctc::CtcStepping;
 use crate::error::ModelError;
 use crate::model::Model;
@@ -19,8 +19,8 @@ use gatto_data::{Batch, Limits, Source, in_input_order, prediction_batches, soun
 use gatto_kernels::crew::Crew;
 use gatto_nn::Noise;
 use gatto_search::{
-    Beam, Ensemble, Found, Fusion, Hypothesis, Mean, Place, Ranked, Repeated, SearchConfig, Wanted,
-    alternatives, beam_search, samples, score,
+    Beam, Ensemble, Followed, Follower, Found, Fusion, Hypothesis, Mean, Place, Ranked, Repeated, Sampling,
+    SearchConfig, Wanted, alternatives, beam_search, samples, score,
 };
 
 /// How often a sentence is searched for again because the pieces of its words have made what must not be.
@@ -33,6 +33,7 @@ pub struct Writers<'a> {
     /// A language model that has a say, and how much.
     language: Option<(&'a Saved, f64)>,
     pub(crate) search: SearchConfig,
+    follower: Option<&'a dyn Follower>,
 }
 
 /// What else could stand at a place of an output.
@@ -47,7 +48,7 @@ pub struct Other {
 }
 
 /// The models of one batch, as search sees them.
-type Stepped<'a> = Fusion<Ensemble<Stepping<'a>>, Beside<'a>>;
+type Stepped<'a> = Followed<'a, Fusion<Ensemble<Stepping<'a>>, Beside<'a>>>;
 
 impl<'a> Writers<'a> {
     /// One model by itself, which searches as its configuration says.
@@ -74,7 +75,7 @@ impl<'a> Writers<'a> {
             }
         }
         let search = first.search.clone();
-        Ok(Self { models, mean, language: None, search })
+        Ok(Self { models, mean, language: None, search, follower: None })
     }
 
     /// The same with another search.
@@ -95,6 +96,11 @@ impl<'a> Writers<'a> {
         }
         check_alike(self.models.len() + 1, "target", self.tokenizer(), &model.tokens.target)?;
         Ok(Self { language: Some((model, weight.max(0.0))), ..self })
+    }
+
+    /// The same with someone who follows what is written, and may call it off; sentences are the places of requests.
+    pub fn followed_by(self, follower: &'a dyn Follower) -> Self {
+        Self { follower: Some(follower), ..self }
     }
 
     /// The `count` best outputs for each request that the search finds, the best first; fewer where it finds no
@@ -129,14 +135,25 @@ impl<'a> Writers<'a> {
         count: usize,
         batch: usize,
     ) -> Result<Vec<Vec<Prediction>>, ModelError> {
+        let draws = drawing.draws(first, requests.len());
+        self.drawn_each(requests, &draws, &drawing.sampling, count, batch)
+    }
+
+    /// [`Writers::drawn`] where each request has a seed and a number of its own.
+    pub fn drawn_each(
+        &self,
+        requests: &[Request<'_>],
+        draws: &[Draw],
+        sampling: &Sampling,
+        count: usize,
+        batch: usize,
+    ) -> Result<Vec<Vec<Prediction>>, ModelError> {
         let (sources, wanted) = self.read(requests)?;
         self.on_batches(sources, batch, |model, rows| {
             let prefixes: Vec<Vec<u32>> = rows.iter().map(|&row| wanted[row].prefix.clone()).collect();
             let limits: Vec<usize> = rows.iter().map(|&row| wanted[row].max_length).collect();
-            let number = |row: usize, sample: usize, place: usize| {
-                number_of(drawing.seed, first + rows[row] as u64, sample, place)
-            };
-            let found = samples(model, &prefixes, &limits, count, &drawing.sampling, number);
+            let number = |row: usize, sample: usize, place: usize| draws[rows[row]].number(sample, place);
+            let found = samples(model, &prefixes, &limits, count, sampling, number);
             let whole = |(written, prefix): (Vec<_>, &Vec<u32>)| {
                 let each = written.into_iter().map(|written: gatto_search::Continuation| {
                     let hypothesis = written.whole(prefix);
@@ -222,7 +239,7 @@ impl<'a> Writers<'a> {
         let sources = sources.iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()?;
         self.on_batches(sources, batch, |model, rows| {
             let wanted = |&row: &usize| targets.get(row).cloned().unwrap_or_default();
-            score(model.model(), &rows.iter().map(wanted).collect::<Vec<_>>())
+            score(model.model().model(), &rows.iter().map(wanted).collect::<Vec<_>>())
         })
     }
 
@@ -302,7 +319,7 @@ impl<'a> Writers<'a> {
             let weight = if self.search.ctc > 0.0 { 1.0 - self.search.ctc } else { 1.0 };
             let together = Fusion::new(Ensemble::new(steppings, mean)?, weight, others);
             let rows: Vec<usize> = batch.indices.iter().map(|&index| index as usize).collect();
-            let made = work(&together, &rows);
+            let made = work(&Followed::new(together, rows.clone(), self.follower), &rows);
             Ok(batch.indices.into_iter().zip(made).collect::<Vec<_>>())
         });
         let found = found.into_iter().collect::<Result<Vec<_>, ModelError>>()?;

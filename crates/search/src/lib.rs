@@ -8,6 +8,7 @@ mod beam;
 mod config;
 mod continuing;
 mod ensemble;
+mod followed;
 mod fusion;
 mod greedy;
 mod log_sum;
@@ -22,6 +23,7 @@ pub use beam::{Beam, Considered, Fate, Found, Normalisation, Ranked, Required, S
 pub use config::{Normalise, SearchConfig};
 pub use continuing::{Continuation, continued};
 pub use ensemble::{Ensemble, EnsembleError, EnsembleState, Mean};
+pub use followed::{Followed, FollowedState, Follower};
 pub use fusion::{Fusion, FusionState};
 pub use greedy::{greedy, greedy_from};
 pub use memory::{Memory, beam_memory};

@@ -70,6 +70,15 @@ impl Logits {
         self.values.chunks_exact(self.vocabulary)
     }
 
+    /// The same with every row as `change` leaves it.
+    pub(crate) fn changed(mut self, change: impl Fn(usize, &mut [f32])) -> Self {
+        self.values
+            .chunks_exact_mut(self.vocabulary)
+            .enumerate()
+            .for_each(|(row, scores)| change(row, scores));
+        self
+    }
+
     /// The best token of each row that is not in `forbidden`, and its log-probability. Of equals,
     /// the lowest id wins.
     pub fn best<'a>(&'a self, forbidden: &'a [u32]) -> impl Iterator<Item = (u32, f32)> + 'a {

@@ -68,20 +68,42 @@ pub fn gather(model: &Model, batches: &[Batch], lesson: &Lesson<'_>, crew: &Crew
     // Each hand gets leaves of its own: what is computed from the same ones would wait for one lock.
     let device = model.devices().into_iter().next().unwrap_or_default();
     let own = || if crew.size() == 1 { model.clone() } else { model.clone().fork(&device) };
-    let mut each: Vec<_> = each.into_iter().map(|part| (own(), part)).enumerate().collect();
-    // The largest first, so that nobody is left with it at the end.
-    each.sort_by_key(|(_, (_, (_, batch, _)))| Reverse(batch.source.size() + batch.target.ids.len()));
-    let mut learnt = crew.each(each, |(number, (model, (lesson, batch, asked)))| {
-        let (loss, objective) = lesson.learn(&model, batch, &asked);
-        (number, loss, gradients(&model, (objective / tokens.max(1) as f64).backward()))
+    let hands = dealt(each, crew.size(), |(_, batch, _)| batch.source.size() + batch.target.ids.len());
+    let hands: Vec<_> = hands.into_iter().map(|parts| (own(), parts)).collect();
+    let learnt = crew.each(hands, |(model, parts)| {
+        let mut found = Gathered::default();
+        for (lesson, batch, asked) in parts {
+            let (loss, objective) = lesson.learn(&model, batch, &asked);
+            found.loss += loss;
+            add(&mut found.gradients, gradients(&model, (objective / tokens.max(1) as f64).backward()));
+        }
+        found
     });
-    learnt.sort_by_key(|(number, ..)| *number); // so that sums have a fixed order
     let mut gathered = Gathered { tokens, ..Default::default() };
-    for (_, loss, gradients) in learnt {
+    for Gathered { loss, gradients, .. } in learnt {
         gathered.loss += loss;
         add(&mut gathered.gradients, gradients);
     }
     gathered
+}
+
+/// Deals items to so many hands, the largest first and each to who has least. It depends on the sizes alone, and every
+/// hand has its items in order, so that sums over them are always made in the same order.
+fn dealt<T>(items: Vec<T>, hands: usize, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let mut sized: Vec<(usize, T)> = items.into_iter().enumerate().collect();
+    sized.sort_by_key(|(_, item)| Reverse(size(item)));
+    let mut dealt: Vec<(usize, Vec<(usize, T)>)> = (0..hands.max(1)).map(|_| (0, Vec::new())).collect();
+    for (number, item) in sized {
+        if let Some((load, hand)) = dealt.iter_mut().min_by_key(|(load, _)| *load) {
+            *load += size(&item);
+            hand.push((number, item));
+        }
+    }
+    let in_order = |(_, mut hand): (usize, Vec<(usize, T)>)| {
+        hand.sort_by_key(|(number, _)| *number);
+        hand.into_iter().map(|(_, item)| item).collect::<Vec<T>>()
+    };
+    dealt.into_iter().map(in_order).filter(|hand| !hand.is_empty()).collect()
 }
 
 /// A batch, one of so many, in as many parts as it takes to keep all hands busy.
@@ -214,5 +236,19 @@ fn decoder_inputs(model: &Model, batch: &Batch, config: &TrainConfig, step: u64,
             let memory = read(&plain, &batch.source, batch.each, &mut Noise::none());
             mix(&plain, memory, &inputs, share, mixed(key, 1 << 32))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dealt;
+
+    #[test]
+    fn hands_get_even_loads_and_their_items_in_order() {
+        let hands = |items: &[usize], count| dealt(items.to_vec(), count, |size| *size);
+        assert_eq!(hands(&[3, 9, 1, 8, 5], 2), [vec![3, 9, 1], vec![8, 5]]);
+        assert_eq!(hands(&[4, 4, 4], 2), [vec![4, 4], vec![4]]);
+        assert_eq!(hands(&[2, 7, 5], 1), [vec![2, 7, 5]]);
+        assert_eq!(hands(&[2], 3), [vec![2]]);
     }
 }

@@ -1,8 +1,10 @@
 //! The command line: one definition from which parsing, help, man pages and completion come.
 
 mod search;
+mod serve;
 
 pub(crate) use search::{Constrain, Language, Sampling, Search, Together, Wish};
+pub(crate) use serve::{LogForm, LogLevel, Serve, ServeLimits};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gatto::Device;
@@ -60,6 +62,12 @@ pub(crate) enum Command {
     Look(Look),
     /// Measure how far attention agrees with other explanations of a model's output
     ExplainReport(ExplainReport),
+    /// Answer requests over HTTP with one or several models
+    ///
+    /// Listens until it is told to stop by SIGTERM or Ctrl-C, and then finishes the requests under way; SIGHUP has the
+    /// models loaded from their directories again, without a request that is dropped. Prints its address when it is
+    /// ready; the log goes to standard error. What it answers to is described at /docs.
+    Serve(Box<Serve>),
     /// Tell what a model is
     Info(Info),
     /// Write a model down in eight bits
@@ -123,6 +131,9 @@ pub(crate) struct Demo {
     /// Train for so many updates, in place of about a minute's worth
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) steps: Option<u64>,
+    /// Serve the model in the end, at ADDRESS or at 127.0.0.1:5000, until Ctrl-C
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:5000")]
+    pub(crate) serve: Option<std::net::SocketAddr>,
     /// Flags of computing.
     #[command(flatten)]
     pub(crate) compute: Compute,

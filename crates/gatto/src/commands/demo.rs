@@ -30,15 +30,20 @@ pub(crate) fn run(arguments: Demo) -> Result<()> {
     let file = ConfigFile::parse(Path::new("demo.toml"), text.to_owned(), PathBuf::new(), &changes)?;
     let stop = super::stop_on_interrupt();
     let mut recorder = super::recorder();
-    super::compute(&arguments.compute, |device| -> Result<()> {
+    let shown = super::compute(&arguments.compute, |device| -> Result<bool> {
         let options =
             RunOptions { directory: directory.clone(), resume: false, device: device.clone(), stop };
         let outcome = train(&file, &options, recorder.as_mut())?;
         if outcome.ending == Ending::Interrupted {
-            return Ok(());
+            return Ok(false);
         }
-        show(&file, &directory, device)
-    })?
+        show(&file, &directory, device)?;
+        Ok(true)
+    })??;
+    match arguments.serve.filter(|_| shown) {
+        Some(address) => super::serve::serve_demo(&directory, address, &arguments.compute),
+        None => Ok(()),
+    }
 }
 
 /// `runs/demo`, or the first of `runs/demo-2`, … that is free.

@@ -13,6 +13,7 @@ mod new;
 mod predict;
 mod quantize;
 mod score;
+mod serve;
 mod sounds;
 mod sources;
 mod tables;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
         Command::Metric(arguments) => metric::run(arguments),
         Command::Look(arguments) => look::run(arguments),
         Command::ExplainReport(arguments) => explain_report::run(arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Quantize(arguments) => quantize::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

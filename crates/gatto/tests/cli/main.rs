@@ -11,6 +11,7 @@ mod metric;
 mod models;
 mod predict;
 mod quantize;
+mod serve;
 mod sounds;
 mod tasks;
 mod usage;

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "demo",
     "new",
     "train",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 13] = [
     "metric",
     "look",
     "explain-report",
+    "serve",
     "info",
     "quantize",
     "completions",

@@ -173,6 +173,9 @@ impl Config {
                 "counts tokens, and what is long here are sounds; write `batch_frames = 20000`",
             );
         }
+        if self.train.thinning.is_some() {
+            return refuse("train.thinning", "goes by the tokens of texts, and sounds have none; remove it");
+        }
         if let DataSource::Melodies { notes, .. } = source {
             let task =
                 Melodies::new(sound.rate).map_err(|error| Complaint::new("sound.rate", error.to_string()))?;

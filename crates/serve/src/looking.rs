@@ -1,0 +1,422 @@
+//! What a model does while it answers: where it looks, what its search considered, what its output depends on.
+//!
+//! As for `gatto look`, the tokens of the output, or of one that is given, are forced through the model once more.
+
+use crate::answers::Output;
+use crate::error::ServeError;
+use crate::http::attention_name;
+use crate::refusal::Refusal;
+use crate::room::Hosted;
+use crate::work::Reading;
+use gatto_data::images::Pixels;
+use gatto_inspect::explain::{explain, explain_image};
+use gatto_model::config::Reader;
+use gatto_model::{
+    Asked, AttentionKind, Constraints, DecoderConfig, EncoderConfig, Forced, Matrix, Piece, Request, Saved,
+    Searched, Task, Writers,
+};
+use gatto_search::{Considered, Fate, SearchConfig};
+use serde::Serialize;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// The most tokens, or regions, on either side of an output that is explained: each of them is left out once.
+const MOST_EXPLAINED: usize = 320;
+
+/// What is to be seen.
+pub(crate) struct Looking {
+    pub(crate) hosted: Arc<Hosted>,
+    pub(crate) reading: Reading,
+    /// What is forced through the model, in place of what it would write.
+    pub(crate) target: Option<String>,
+    pub(crate) constraints: Constraints,
+    pub(crate) search: SearchConfig,
+    /// Whether every head is seen, and which attention and layer alone.
+    pub(crate) heads: bool,
+    pub(crate) attention: Option<AttentionKind>,
+    pub(crate) layer: Option<usize>,
+    pub(crate) attributions: bool,
+    /// How many outputs the search leads to, and how many candidates that were not chosen are seen at each step.
+    pub(crate) beams: Option<(usize, usize)>,
+    /// The most cells of all matrices.
+    pub(crate) cells: usize,
+}
+
+/// What was seen.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Seen {
+    model: String,
+    task: String,
+    /// What was written, told or given.
+    text: String,
+    /// The tokens of the source, with its end; nothing of an image.
+    source: Vec<Token>,
+    /// The tokens of the output, with its end; nothing where nothing is written.
+    target: Vec<Token>,
+    /// log p of each token of the output.
+    log_probabilities: Vec<f32>,
+    /// A row for each token of the output, a weight for each token of the source or region of the image; the mean of
+    /// heads and layers. Nothing for a model without attention to its source.
+    #[schema(value_type = Option<Vec<Vec<f32>>>)]
+    weights: Option<Matrix>,
+    /// The regions of an image: rows and columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grid: Option<[usize; 2]>,
+    /// Every head, if that was asked for.
+    attentions: Vec<Heads>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attributions: Option<Attributions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beams: Option<Beams>,
+}
+
+/// A token.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Token {
+    text: String,
+    /// The word that it is a piece of; nothing for the end.
+    word: Option<usize>,
+}
+
+/// One attention of a model, head by head.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Heads {
+    /// `cross`, `pooling`, `encoder` or `decoder`.
+    kind: &'static str,
+    /// What looks, a row each; nothing of an image.
+    queries: Vec<Token>,
+    /// What is looked at, a column each; nothing of an image, whose regions stand row after row, behind the class token
+    /// if there is one.
+    keys: Vec<Token>,
+    /// The first layer that is here, from 1.
+    first_layer: usize,
+    /// The weights of every head of every layer.
+    #[schema(value_type = Vec<Vec<Vec<Vec<f32>>>>)]
+    layers: Vec<Vec<Matrix>>,
+    /// Whether a class token stands before the regions.
+    class_token: bool,
+}
+
+/// What the output depends on: a row for each of its tokens, a column for each token of the source or region.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Attributions {
+    /// Gradient × input.
+    #[schema(value_type = Vec<Vec<f32>>)]
+    gradient: Matrix,
+    /// What leaving a token or region out costs, in nats.
+    #[schema(value_type = Vec<Vec<f32>>)]
+    erasure: Matrix,
+}
+
+/// A search, step by step.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Beams {
+    /// The best outputs, best first.
+    best: Vec<Output>,
+    /// What the search writes if it follows one hypothesis.
+    greedy: Option<Output>,
+    /// What was considered at each step, the chosen ones first.
+    steps: Vec<Vec<Candidate>>,
+}
+
+/// A token behind a hypothesis, as the search saw it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Candidate {
+    /// The hypothesis before it, as a place in the list of the step before.
+    parent: Option<usize>,
+    group: usize,
+    token: String,
+    log_probability: f32,
+    score: f64,
+    /// `given`, `kept`, `finished`, `unfinished`, `dropped`, `beaten`, `forbidden`, `repeated`, `too-short`, `again` or
+    /// `phrases`.
+    fate: &'static str,
+    /// The place among the outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<usize>,
+    /// By how much it was beaten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<f64>,
+}
+
+impl Looking {
+    /// Looks.
+    pub(crate) fn look(&self) -> Result<Seen, Refusal> {
+        let mut seen = match &self.reading {
+            Reading::Text(text) => self.at_text(text)?,
+            Reading::Image(pixels) => self.at_image(pixels)?,
+        };
+        if let Some((count, beside)) = self.beams {
+            seen.beams = Some(self.searched(count, beside)?);
+        }
+        Ok(seen)
+    }
+
+    fn saved(&self) -> &Saved {
+        &self.hosted.saved
+    }
+
+    fn whole(&self) -> Result<Arc<Saved>, Refusal> {
+        self.hosted.whole().map_err(|error| match error {
+            ServeError::Changed => Refusal::Bad(error.to_string()),
+            other => {
+                tracing::error!(error = %other, "a model cannot be loaded whole");
+                Refusal::Broken
+            }
+        })
+    }
+
+    fn nothing(&self, text: String) -> Seen {
+        Seen {
+            model: self.hosted.name().to_owned(),
+            task: self.saved().task.to_string(),
+            text,
+            source: Vec::new(),
+            target: Vec::new(),
+            log_probabilities: Vec::new(),
+            weights: None,
+            grid: None,
+            attentions: Vec::new(),
+            attributions: None,
+            beams: None,
+        }
+    }
+
+    fn at_text(&self, text: &str) -> Result<Seen, Refusal> {
+        let saved = self.saved();
+        let (said, pair) = self.passed(text)?;
+        self.check_cells(pair.0.len() + 1, pair.1.len() + 1)?;
+        let pairs = std::slice::from_ref(&pair);
+        let traces = if self.heads { saved.trace_heads(pairs, 1) } else { saved.trace(pairs, 1) }?;
+        let trace = traces.into_iter().next().ok_or(Refusal::Broken)?;
+        let attributions = match self.attributions {
+            false => None,
+            true => {
+                self.check_explained(pair.0.len(), pair.1.len())?;
+                if saved.task != Task::Translate {
+                    return Err(Refusal::Bad(
+                        "`attributions` are for translators, captioners and images".into(),
+                    ));
+                }
+                let found = explain(&*self.whole()?, &pair)?;
+                Some(Attributions { gradient: found.gradient, erasure: found.erasure })
+            }
+        };
+        let attentions = trace.attentions.into_iter().filter(|found| self.wants(found.kind));
+        let attentions = attentions.map(|found| {
+            let (first_layer, layers) = self.layers(found.layers);
+            Heads {
+                kind: attention_name(found.kind),
+                queries: tokens(&found.queries),
+                keys: tokens(&found.keys),
+                first_layer,
+                layers,
+                class_token: false,
+            }
+        });
+        Ok(Seen {
+            source: tokens(&trace.source),
+            target: tokens(&trace.target),
+            log_probabilities: trace.log_probabilities,
+            weights: trace.weights,
+            attentions: attentions.collect(),
+            attributions,
+            ..self.nothing(said)
+        })
+    }
+
+    fn at_image(&self, pixels: &Pixels) -> Result<Seen, Refusal> {
+        let saved = self.saved();
+        let (said, target) = self.said(pixels)?;
+        let regions = saved.plan.grid().map_or(0, |grid| grid.len());
+        self.check_cells(regions + 1, target.len() + 1)?;
+        let traces = saved.trace_images(&[(pixels, target.clone())], 1, self.heads)?;
+        let trace = traces.into_iter().next().ok_or(Refusal::Broken)?;
+        let attributions = match self.attributions {
+            false => None,
+            true => {
+                self.check_explained(regions, target.len())?;
+                let found = explain_image(&*self.whole()?, pixels, &target)?;
+                Some(Attributions { gradient: found.gradient, erasure: found.erasure })
+            }
+        };
+        let (first_layer, layers) = self.layers(trace.layers);
+        let seen = self.heads && !layers.is_empty() && self.wants(AttentionKind::Encoder);
+        let heads = seen.then(|| Heads {
+            kind: attention_name(AttentionKind::Encoder),
+            queries: Vec::new(),
+            keys: Vec::new(),
+            first_layer,
+            layers,
+            class_token: trace.class_token,
+        });
+        Ok(Seen {
+            target: tokens(&trace.target),
+            log_probabilities: trace.log_probabilities,
+            weights: trace.weights,
+            grid: Some([trace.grid.rows, trace.grid.columns]),
+            attentions: heads.into_iter().collect(),
+            attributions,
+            ..self.nothing(said)
+        })
+    }
+
+    /// What is said of a text, and the tokens that go through the model: the source and what the model makes of it, or
+    /// should make of it; for a language model the text itself; without a decoder what is read.
+    fn passed(&self, text: &str) -> Result<(String, Forced), Refusal> {
+        let saved = self.saved();
+        if saved.task == Task::LanguageModel {
+            return Ok((text.to_owned(), (Vec::new(), saved.tokens.target.encode(text))));
+        }
+        if saved.task == Task::MaskedLanguageModel {
+            let filled = saved.fill(&[text], 1, 1)?.into_iter().next().ok_or(Refusal::Broken)?;
+            return Ok((filled.text, (saved.encode_gaps(text), Vec::new())));
+        }
+        let read = saved.encode_source(0, text)?;
+        let (said, written) = match (&self.target, saved.task) {
+            (Some(target), Task::Translate) => {
+                (saved.tokens.target.normalise(target), saved.tokens.target.encode(target))
+            }
+            (Some(_), _) => return Err(Refusal::Bad("`target` is for models that write of a source".into())),
+            (None, Task::Translate) => self.written(Asked::Text(text))?,
+            (None, Task::Classify) => {
+                let told = saved.classify(&[text], 1)?;
+                let label = told.first().and_then(|told| saved.labels.as_ref()?.name(told.label));
+                (label.unwrap_or_default().to_owned(), Vec::new())
+            }
+            (None, _) => (text.to_owned(), Vec::new()),
+        };
+        Ok((said, (read, written)))
+    }
+
+    /// What is said of an image: a caption, or a label.
+    fn said(&self, pixels: &Pixels) -> Result<(String, Vec<u32>), Refusal> {
+        let saved = self.saved();
+        match (&self.target, saved.task) {
+            (Some(target), Task::Caption) => {
+                let tokens = saved.tokens.target.encode(target);
+                Ok((saved.tokens.target.decode(&tokens), tokens))
+            }
+            (Some(_), _) => Err(Refusal::Bad("`target` is for models that write of a source".into())),
+            (None, Task::Caption) => self.written(Asked::Image(pixels)),
+            (None, _) => {
+                let told = saved.classify_images(std::slice::from_ref(pixels), 1)?;
+                let label = told.first().and_then(|told| saved.labels.as_ref()?.name(told.label));
+                Ok((label.unwrap_or_default().to_owned(), Vec::new()))
+            }
+        }
+    }
+
+    fn writers(&self) -> Result<Writers<'_>, Refusal> {
+        Ok(Writers::alone(self.saved())?.searching(self.search.clone()))
+    }
+
+    fn written(&self, asked: Asked<'_>) -> Result<(String, Vec<u32>), Refusal> {
+        let found = self.writers()?.best(&[Request::new(asked, &self.constraints)], 1, 1)?;
+        let best = found.into_iter().flatten().next().ok_or(Refusal::Broken)?;
+        Ok((best.text, best.hypothesis.tokens))
+    }
+
+    fn searched(&self, count: usize, beside: usize) -> Result<Beams, Refusal> {
+        let saved = self.saved();
+        if !saved.task.writes_of_sources() {
+            return Err(Refusal::Bad("`beams` are for models that write of a source".into()));
+        }
+        let asked = match &self.reading {
+            Reading::Text(text) => Asked::Text(text),
+            Reading::Image(pixels) => Asked::Image(pixels),
+        };
+        let found = self.writers()?.searched(Request::new(asked, &self.constraints), count, beside)?;
+        let Searched { best, greedy, steps } = found;
+        let candidate = |considered: &Considered| candidate(saved, considered);
+        Ok(Beams {
+            best: best.iter().map(|prediction| Output::of(saved, prediction)).collect(),
+            greedy: greedy.as_ref().map(|prediction| Output::of(saved, prediction)),
+            steps: steps.iter().map(|step| step.iter().map(candidate).collect()).collect(),
+        })
+    }
+
+    fn wants(&self, kind: AttentionKind) -> bool {
+        self.attention.is_none_or(|wanted| wanted == kind)
+    }
+
+    /// The layers that are wanted, and the number of the first, from 1.
+    fn layers(&self, layers: Vec<Vec<Matrix>>) -> (usize, Vec<Vec<Matrix>>) {
+        match self.layer {
+            None => (1, layers),
+            Some(number) => (number, layers.into_iter().skip(number.saturating_sub(1)).take(1).collect()),
+        }
+    }
+
+    /// Refuses a trace that would be too large to send, before it is made: of sources and outputs of so many tokens,
+    /// their ends among them.
+    fn check_cells(&self, read: usize, written: usize) -> Result<(), Refusal> {
+        let saved = self.saved();
+        let encoder = match saved.plan.encoder() {
+            Some(EncoderConfig::Transformer(settings)) => settings.layers * settings.heads,
+            Some(EncoderConfig::Vit(settings)) => settings.layers * settings.heads,
+            _ => 0,
+        };
+        let decoder = match saved.plan.decoder() {
+            Some(DecoderConfig::Transformer(settings)) => settings.layers * settings.heads,
+            _ => 1,
+        };
+        let inputs = if saved.plan.reader == Reader::Itself { read + written } else { written };
+        let of_heads = [
+            encoder.saturating_mul(read).saturating_mul(read),
+            decoder.saturating_mul(written).saturating_mul(read),
+            decoder.saturating_mul(written).saturating_mul(inputs),
+        ];
+        let plain = read.saturating_mul(written);
+        let cells = match self.heads {
+            true => of_heads.into_iter().fold(plain, usize::saturating_add),
+            false => plain,
+        };
+        match cells > self.cells {
+            true => Err(Refusal::Large(format!(
+                "the trace would have {cells} cells, and {} are sent at once; take a shorter text, or leave `heads` out",
+                self.cells
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    fn check_explained(&self, read: usize, written: usize) -> Result<(), Refusal> {
+        match read > MOST_EXPLAINED || written > MOST_EXPLAINED {
+            true => Err(Refusal::Large(format!(
+                "`attributions` are for at most {MOST_EXPLAINED} tokens on each side, and there are {read} and {written}"
+            ))),
+            false => Ok(()),
+        }
+    }
+}
+
+fn tokens(pieces: &[Piece]) -> Vec<Token> {
+    pieces.iter().map(|piece| Token { text: piece.text.clone(), word: piece.word }).collect()
+}
+
+fn candidate(saved: &Saved, considered: &Considered) -> Candidate {
+    let (fate, rank, by) = match considered.fate {
+        Fate::Given => ("given", None, None),
+        Fate::Kept => ("kept", None, None),
+        Fate::Finished { rank } => ("finished", rank, None),
+        Fate::Unfinished { rank } => ("unfinished", Some(rank), None),
+        Fate::Dropped => ("dropped", None, None),
+        Fate::Beaten { by } => ("beaten", None, Some(by)),
+        Fate::Forbidden => ("forbidden", None, None),
+        Fate::Repeated => ("repeated", None, None),
+        Fate::TooShort => ("too-short", None, None),
+        Fate::Again => ("again", None, None),
+        Fate::Phrases => ("phrases", None, None),
+    };
+    Candidate {
+        parent: considered.parent,
+        group: considered.group,
+        token: saved.tokens.target.token(considered.token).to_owned(),
+        log_probability: considered.log_probability,
+        score: considered.score,
+        fate,
+        rank,
+        by,
+    }
+}
