@@ -3,14 +3,18 @@
 use crate::bridge::{Bridge, Shore};
 use crate::config::{
     BridgeKind, CnnConfig, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, Kind, ListenerConfig,
-    Plan, Reader, RecurrentDecoderConfig, RecurrentEncoderConfig, Role, TransformerConfig, VitConfig,
+    Plan, Reader, RecurrentDecoderConfig, RecurrentEncoderConfig, Role, SoundTransformerConfig,
+    TransformerConfig, VitConfig, heard,
 };
 use crate::decoder::{Decoder, Looking, RecurrentDecoder, TransformerDecoder};
 use crate::encoder::{
-    CnnEncoder, Encoder, Features, ListenerEncoder, RecurrentEncoder, TransformerEncoder, VitEncoder,
+    CnnEncoder, Encoder, Features, ListenerEncoder, RecurrentEncoder, SoundTransformerEncoder,
+    TransformerEncoder, VitEncoder,
 };
 use crate::output::Output;
 use gatto_data::images::{Grid, Preparation};
+use gatto_data::sound;
+use gatto_nn::hearing::SoundFront;
 use gatto_nn::recurrent::{Cell, Network, NetworkConfig, Pyramid, Reading};
 use gatto_nn::transformer::Stack;
 use gatto_nn::vision::{GridPositionKind, GridPositions, ResidualNetwork};
@@ -25,6 +29,7 @@ pub(crate) fn encoder(plan: &Plan, vocabulary: usize, initial: &mut Initial) -> 
             EncoderKind::Cnn(settings) => cnn_encoder(plan, settings, initial),
             EncoderKind::Vit(settings) => vit_encoder(plan, settings, initial),
             EncoderKind::Listener(settings) => listener(plan, settings, initial),
+            EncoderKind::SoundTransformer(settings) => sound_transformer(plan, settings, initial),
             EncoderKind::Recurrent(cell, settings) => {
                 recurrent_encoder(plan, encoder, cell, settings, vocabulary, initial)
             }
@@ -72,15 +77,31 @@ fn vit_encoder(plan: &Plan, settings: &VitConfig, initial: &mut Initial) -> Enco
 
 fn listener(plan: &Plan, settings: &ListenerConfig, initial: &mut Initial) -> Encoder {
     Encoder::Listener(ListenerEncoder {
-        pyramid: Pyramid::new(&settings.pyramid(bands(plan)), initial),
+        front: (!settings.convolutions.is_empty()).then(|| front(plan, &settings.convolutions, initial)),
+        pyramid: Pyramid::new(&settings.pyramid(sounds(plan)), initial),
         frames_per_state: settings.frames_per_state(),
     })
 }
 
-/// Values of a frame.
-fn bands(plan: &Plan) -> usize {
+fn sound_transformer(plan: &Plan, settings: &SoundTransformerConfig, initial: &mut Initial) -> Encoder {
+    let heard = heard(sounds(plan), &settings.convolutions).unwrap_or(1);
+    Encoder::SoundTransformer(SoundTransformerEncoder {
+        front: front(plan, &settings.convolutions, initial),
+        projection: Linear::new(heard, settings.width, initial),
+        stack: Stack::new(settings.layers().settings(Role::Reading), initial),
+        frames_per_state: settings.frames_per_state(),
+    })
+}
+
+/// Convolutions of so many channels over the frames of a plan.
+fn front(plan: &Plan, channels: &[usize], initial: &mut Initial) -> SoundFront {
+    SoundFront::new(sounds(plan).deltas + 1, channels, initial)
+}
+
+/// The sounds of a plan.
+fn sounds(plan: &Plan) -> &sound::Preparation {
     match &plan.sound {
-        Some(sound) => sound.width(),
+        Some(sound) => sound,
         None => unreachable!("a plan with an encoder of sounds says what they are, and was checked"),
     }
 }

@@ -179,6 +179,15 @@ pub enum ModelError {
         /// What it is in the other.
         theirs: String,
     },
+    /// States that tell nothing by themselves.
+    #[error("the encoder of the model tells no tokens by itself; train one with [ctc]")]
+    NoCtc,
+    /// A language model that is none.
+    #[error("{found}, and a language model is needed (`task = \"language-model\"`)")]
+    NoLanguageModel {
+        /// What it is instead.
+        found: String,
+    },
     /// Models cannot write together.
     #[error(transparent)]
     Ensemble(#[from] gatto_search::EnsembleError),

@@ -10,10 +10,12 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod assembly;
+mod beside;
 mod bridge;
 pub mod config;
 mod constraints;
 mod continuing;
+mod ctc;
 mod decoder;
 mod encoder;
 mod error;
@@ -39,6 +41,7 @@ pub use config::{
 };
 pub use constraints::{Asked, ConstraintProblem, Constraints, Request};
 pub use continuing::{Continued, Drawing};
+pub use ctc::Heard;
 pub use decoder::{Alignment, State};
 pub use error::ModelError;
 pub use filling::{Filled, MASK_WORD};
@@ -48,7 +51,7 @@ pub use memory::{Memory, Reading, Tokens};
 pub use model::{Forward, Model, Vocabularies};
 pub use output::{Answers, Unscored};
 pub use quantise::{Quantisation, quantise, quantise_weights};
-pub use saved::{CONFIG, LONGEST_SOUND, Saved, WEIGHTS};
+pub use saved::{CONFIG, Saved, WEIGHTS};
 pub use searching::Searched;
 pub use stepping::{Stepped, Stepping};
 pub use stored::{Parameter, Stored};

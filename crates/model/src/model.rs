@@ -12,7 +12,7 @@ use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
 use gatto_data::{Labels, Padded};
 use gatto_nn::attention::Choosing;
-use gatto_nn::{Initial, Noise, Preparing};
+use gatto_nn::{Initial, Linear, Noise, Preparing};
 
 /// The numbers of tokens on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub struct Model {
     head: Option<Head>,
     /// A language model whose states stand beside the encoder's token vectors.
     features: Option<Features>,
+    /// What the encoder's states tell by themselves.
+    ctc: Option<Linear>,
     /// One network reads source, separator and target as one sequence.
     #[module(skip)]
     single: bool,
@@ -94,9 +96,11 @@ impl Model {
         };
         let features =
             plan.features.as_ref().map(|features| assembly::features(features, vocabularies.source, initial));
+        let states = plan.encoder().map_or(0, |encoder| encoder.states());
+        let ctc = plan.ctc.map(|_| Linear::new(states, vocabularies.target, initial));
         let single = plan.reader == Reader::Itself;
         let source_output = plan.sharing.source_output;
-        Self { encoder, decoder, head, features, single, source_output, vocabularies, whole: true }
+        Self { encoder, decoder, head, features, ctc, single, source_output, vocabularies, whole: true }
     }
 
     /// The same model, and whether all its parameters have values.
@@ -115,6 +119,7 @@ impl Model {
         let how = how.into();
         self.encoder.iter_mut().for_each(|encoder| encoder.prepare(how));
         self.features.iter_mut().for_each(|features| features.network.prepare(how));
+        self.ctc.iter_mut().for_each(|ctc| ctc.prepare(how));
         let source = self.encoder.as_ref().filter(|_| self.source_output).and_then(Encoder::embedding);
         if let Some(decoder) = &mut self.decoder {
             decoder.prepare(source, how);
@@ -169,6 +174,11 @@ impl Model {
     ) -> Option<Unscored<'_>> {
         let embedding = self.encoder.as_ref().and_then(Encoder::embedding);
         Some(self.head.as_ref()?.unscored(memory, rows, embedding, noise).0)
+    }
+
+    /// What the encoder's states tell by themselves, if they do: scores of tokens.
+    pub(crate) fn ctc(&self) -> Option<&Linear> {
+        self.ctc.as_ref()
     }
 
     /// What an encoder may use as its own.

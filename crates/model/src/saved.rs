@@ -5,8 +5,8 @@
 //! is not looked at here.
 
 use crate::config::{
-    self, AttentionConfig, Complaint, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig, ModelConfig,
-    SharingConfig, SingleConfig, Task,
+    self, AttentionConfig, Complaint, CtcConfig, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig,
+    ModelConfig, SharingConfig, SingleConfig, Task,
 };
 use crate::constraints::Asked;
 use crate::error::ModelError;
@@ -34,8 +34,6 @@ const ANSWERS: &str = "head.output.bias";
 
 /// The most tokens of one source.
 pub(crate) const LONGEST_SOURCE: usize = 10_000;
-/// The most frames of one sound: ten minutes, at a hundred a second.
-pub const LONGEST_SOUND: usize = 60_000;
 /// The most source tokens, or frames, that are computed together, padding included.
 pub(crate) const BATCH_TOKENS: usize = 32_768;
 
@@ -55,6 +53,7 @@ struct Described {
     sharing: SharingConfig,
     images: Option<Preparation>,
     sound: Option<sound::Preparation>,
+    ctc: Option<CtcConfig>,
     #[serde(default)]
     search: SearchConfig,
 }
@@ -75,8 +74,11 @@ impl Described {
             sharing: self.sharing.clone(),
             images: self.images,
             sound: self.sound,
+            ctc: self.ctc,
         };
-        model.plan(self.tokens.is_shared())
+        let plan = model.plan(self.tokens.is_shared())?;
+        plan.check_search(&self.search)?;
+        Ok(plan)
     }
 
     /// Refuses one tokenizer where the configuration says two, and two where it says one. A language
@@ -244,8 +246,8 @@ impl Saved {
                 match (found == wanted && frames.values.len().is_multiple_of(wanted), frames.len()) {
                     (false, _) => Err(ModelError::OtherSound { index, found, wanted }),
                     (true, 0) => Err(ModelError::NoFrames { index }),
-                    (true, count) if count > LONGEST_SOUND => {
-                        Err(ModelError::TooManyFrames { index, count, limit: LONGEST_SOUND })
+                    (true, count) if count > self.plan.most_frames() => {
+                        Err(ModelError::TooManyFrames { index, count, limit: self.plan.most_frames() })
                     }
                     _ => Ok(Source::Sound(frames.clone())),
                 }

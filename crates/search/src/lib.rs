@@ -8,6 +8,7 @@ mod beam;
 mod config;
 mod continuing;
 mod ensemble;
+mod fusion;
 mod greedy;
 mod log_sum;
 mod memory;
@@ -21,6 +22,7 @@ pub use beam::{Beam, Considered, Fate, Found, Normalisation, Ranked, Required, S
 pub use config::{Normalise, SearchConfig};
 pub use continuing::{Continuation, continued};
 pub use ensemble::{Ensemble, EnsembleError, EnsembleState, Mean};
+pub use fusion::{Fusion, FusionState};
 pub use greedy::{greedy, greedy_from};
 pub use memory::{Memory, beam_memory};
 pub use repeated::Repeated;

@@ -287,6 +287,7 @@ impl<'a> Session<'a> {
             task: self.config.task,
             config,
             attention: self.config.attention.as_ref(),
+            ctc: self.config.ctc.map(|ctc| ctc.weight),
             step,
             key: mixed(self.config.seed, step),
             average_loss: self.state.average_loss.unwrap_or_default(),

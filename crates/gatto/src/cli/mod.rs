@@ -2,7 +2,7 @@
 
 mod search;
 
-pub(crate) use search::{Constrain, Sampling, Search, Together, Wish};
+pub(crate) use search::{Constrain, Language, Sampling, Search, Together, Wish};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gatto::Device;
@@ -216,6 +216,9 @@ pub(crate) struct Predict {
     /// Models that write together with the first.
     #[command(flatten)]
     pub(crate) together: Together,
+    /// A language model beside it.
+    #[command(flatten)]
+    pub(crate) language: Language,
     /// Write ` ||| ` behind each output, and which words belong together: `links` as i-j, source and target
     /// words counted from 0 (the Pharaoh format), or `soft`, for each target word the weights of all source
     /// words

@@ -170,8 +170,18 @@ fn reading(encoder: &EncoderConfig) -> String {
         EncoderKind::Listener(settings) => {
             let direction = if settings.bidirectional { ", both directions" } else { "" };
             let layers = layers(&named(&settings.cell), settings.width, settings.layers);
-            format!("listener: {layers}{direction}, a state for every {} frames", settings.frames_per_state())
+            let (front, frames) = (convolutions(&settings.convolutions), settings.frames_per_state());
+            format!("listener: {front}{layers}{direction}, a state for every {frames} frames")
         }
+        EncoderKind::SoundTransformer(settings) => format!(
+            "sound transformer: {}{}, {} heads, {} positions, {}-norm, a state for every {} frames",
+            convolutions(&settings.convolutions),
+            layers("transformer", settings.width, settings.layers),
+            settings.heads,
+            named(&settings.positions),
+            named(&settings.norm),
+            settings.frames_per_state()
+        ),
         EncoderKind::Transformer(settings) => transformer(settings),
         EncoderKind::Recurrent(_, settings) => {
             let direction = match (settings.bidirectional, settings.reversed) {
@@ -181,6 +191,15 @@ fn reading(encoder: &EncoderConfig) -> String {
             };
             format!("{}{direction}", layers(name, settings.width, settings.layers))
         }
+    }
+}
+
+/// What stands before the layers of an encoder of sounds.
+fn convolutions(channels: &[usize]) -> String {
+    let channels: Vec<String> = channels.iter().map(usize::to_string).collect();
+    match channels.is_empty() {
+        true => String::new(),
+        false => format!("convolutions of {} channels, ", channels.join(", ")),
     }
 }
 
@@ -201,5 +220,7 @@ fn looking(attention: &AttentionConfig) -> String {
         FeedKind::Context => ", its context fed to the next step",
     };
     let coverage = if attention.coverage { ", with coverage" } else { "" };
-    format!("{focus} {score} attention asked by the {query} state{fed}{coverage}")
+    let convolution =
+        if attention.convolution.is_some() { ", with a convolution of its last weights" } else { "" };
+    format!("{focus} {score} attention asked by the {query} state{fed}{coverage}{convolution}")
 }

@@ -1,7 +1,7 @@
 //! The choices that make a model, one per axis, as they stand in a configuration file.
 //!
 //! ```toml
-//! [encoder.lstm]            # rnn lstm gru transformer cnn vit listener
+//! [encoder.lstm]            # rnn lstm gru transformer cnn vit listener sound-transformer
 //! width = 512
 //!
 //! [decoder.lstm]
@@ -11,6 +11,7 @@
 
 mod attention;
 mod check;
+mod ctc;
 mod features;
 mod head;
 mod images;
@@ -19,14 +20,18 @@ mod recurrent;
 mod sounds;
 mod transformer;
 
-pub use attention::{AlignedKind, AttentionConfig, BaselineKind, FeedKind, FocusKind, QueryKind};
+pub use attention::{
+    AlignedKind, AttentionConfig, BaselineKind, ConvolutionConfig, FeedKind, FocusKind, QueryKind,
+};
 pub use check::{Complaint, Plan, Reader, Writer};
+pub use ctc::CtcConfig;
 pub use features::FeaturesConfig;
 pub use head::{HeadConfig, Pooling};
 pub use images::{CnnConfig, PlaceKind, VitConfig};
 pub use read::{ConfigError, read, read_text};
 pub use recurrent::{RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurrentConfig};
-pub use sounds::{CellKind, ListenerConfig};
+pub(crate) use sounds::heard;
+pub use sounds::{CellKind, ListenerConfig, SoundTransformerConfig};
 pub(crate) use transformer::Role;
 pub use transformer::TransformerConfig;
 
@@ -144,6 +149,8 @@ pub struct ModelConfig {
     pub images: Option<Preparation>,
     /// How sounds become what an encoder of sounds reads; as usual if not given.
     pub sound: Option<sound::Preparation>,
+    /// Whether and how the encoder learns to tell the text by itself.
+    pub ctc: Option<CtcConfig>,
 }
 
 impl ModelConfig {
@@ -160,6 +167,7 @@ impl ModelConfig {
             sharing: SharingConfig::default(),
             images: None,
             sound: None,
+            ctc: None,
         }
     }
 }
@@ -182,6 +190,8 @@ pub enum EncoderConfig {
     Vit(VitConfig),
     /// Recurrent layers over the frames of a sound.
     Listener(ListenerConfig),
+    /// Layers of self-attention over a sound.
+    SoundTransformer(SoundTransformerConfig),
 }
 
 /// `[decoder.…]`: what writes the target.
@@ -262,6 +272,8 @@ pub enum EncoderKind<'a> {
     Vit(&'a VitConfig),
     /// Recurrent layers over the frames of a sound.
     Listener(&'a ListenerConfig),
+    /// Layers of self-attention over a sound.
+    SoundTransformer(&'a SoundTransformerConfig),
 }
 
 impl EncoderConfig {
@@ -275,6 +287,9 @@ impl EncoderConfig {
             Self::Cnn(settings) => ("cnn", EncoderKind::Cnn(settings)),
             Self::Vit(settings) => ("vit", EncoderKind::Vit(settings)),
             Self::Listener(settings) => ("listener", EncoderKind::Listener(settings)),
+            Self::SoundTransformer(settings) => {
+                ("sound-transformer", EncoderKind::SoundTransformer(settings))
+            }
         }
     }
 
@@ -301,6 +316,7 @@ impl EncoderConfig {
     pub fn frames_per_state(&self) -> Option<usize> {
         match self {
             Self::Listener(settings) => Some(settings.frames_per_state()),
+            Self::SoundTransformer(settings) => Some(settings.frames_per_state()),
             _ => None,
         }
     }
@@ -313,6 +329,7 @@ impl EncoderConfig {
             EncoderKind::Cnn(settings) => settings.width(),
             EncoderKind::Vit(settings) => settings.width,
             EncoderKind::Listener(settings) => settings.states(),
+            EncoderKind::SoundTransformer(settings) => settings.width,
         }
     }
 
@@ -321,7 +338,10 @@ impl EncoderConfig {
         match self.parts().1 {
             EncoderKind::Recurrent(_, settings) => settings.embedding.unwrap_or(settings.width),
             EncoderKind::Transformer(settings) => settings.width,
-            EncoderKind::Cnn(_) | EncoderKind::Vit(_) | EncoderKind::Listener(_) => 0,
+            EncoderKind::Cnn(_)
+            | EncoderKind::Vit(_)
+            | EncoderKind::Listener(_)
+            | EncoderKind::SoundTransformer(_) => 0,
         }
     }
 

@@ -5,6 +5,7 @@ mod features;
 mod listener;
 mod recurrent;
 mod regions;
+mod sound_transformer;
 mod sounds;
 mod transformer;
 mod vit;
@@ -13,6 +14,7 @@ pub(crate) use cnn::CnnEncoder;
 pub(crate) use features::Features;
 pub(crate) use listener::ListenerEncoder;
 pub(crate) use recurrent::RecurrentEncoder;
+pub(crate) use sound_transformer::SoundTransformerEncoder;
 pub(crate) use transformer::{TransformerEncoder, mean};
 pub(crate) use vit::VitEncoder;
 
@@ -38,6 +40,8 @@ pub(crate) enum Encoder {
     Vit(VitEncoder),
     /// Recurrent layers over the frames of a sound.
     Listener(ListenerEncoder),
+    /// Layers of self-attention over a sound.
+    SoundTransformer(SoundTransformerEncoder),
 }
 
 /// What an encoder is given to read.
@@ -60,7 +64,9 @@ impl Encoder {
                 regions::regions_of(images, encoder.stride, device)
             }
             (Self::Vit(encoder), Input::Images(images)) => regions::regions_of(images, encoder.patch, device),
-            (Self::Listener(_), Input::Sound(sounds)) => sounds::frames_of(sounds, device),
+            (Self::Listener(_) | Self::SoundTransformer(_), Input::Sound(sounds)) => {
+                sounds::frames_of(sounds, device)
+            }
             (_, Input::Tokens(tokens)) => match self.embedding().or(lent.embedding) {
                 Some(embedding) => embedding.forward(tokens.ids.clone()),
                 None => unreachable!("one side has token vectors"),
@@ -83,6 +89,7 @@ impl Encoder {
             (Self::Cnn(encoder), Input::Images(images)) => encoder.read(images, vectors, noise),
             (Self::Vit(encoder), Input::Images(images)) => encoder.read(images, vectors, noise),
             (Self::Listener(encoder), Input::Sound(sounds)) => encoder.read(sounds, vectors, noise),
+            (Self::SoundTransformer(encoder), Input::Sound(sounds)) => encoder.read(sounds, vectors, noise),
             _ => unreachable!("{OTHER_KIND}"),
         }
     }
@@ -95,7 +102,8 @@ impl Encoder {
             }
             Self::Transformer(encoder) => encoder.stack.iter_mut().for_each(|stack| stack.prepare(how)),
             Self::Cnn(encoder) => encoder.network.prepare(how),
-            Self::Listener(encoder) => encoder.pyramid.prepare(how),
+            Self::Listener(encoder) => encoder.prepare(how),
+            Self::SoundTransformer(encoder) => encoder.prepare(how),
             Self::Vit(encoder) => {
                 encoder.projection.prepare(how);
                 encoder.stack.prepare(how);
@@ -108,7 +116,7 @@ impl Encoder {
         match self {
             Self::Recurrent(encoder) => encoder.embedding.as_ref(),
             Self::Transformer(encoder) => encoder.embedding.as_ref(),
-            Self::Cnn(_) | Self::Vit(_) | Self::Listener(_) => None,
+            Self::Cnn(_) | Self::Vit(_) | Self::Listener(_) | Self::SoundTransformer(_) => None,
         }
     }
 }

@@ -99,13 +99,24 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
         check_search(&saved, wanted, batch, models)?;
     }
     let others = super::others(&arguments.together, &arguments.loading, device)?;
+    let language = &arguments.language.lm;
+    let language = language.as_ref().map(|path| arguments.loading.load(path, device)).transpose()?;
     let models = std::iter::once(&saved).chain(&others).collect();
     let writers = match saved.task {
         Task::Translate | Task::Caption | Task::Transcribe => {
-            Some(Writers::together(models, arguments.together.mean.into())?)
+            let writers = Writers::together(models, arguments.together.mean.into())?;
+            Some(match &language {
+                Some(model) => writers.beside_language_model(model, arguments.language.lm_weight)?,
+                None => writers,
+            })
         }
         _ => None,
     };
+    ensure!(
+        language.is_none() || writers.is_some(),
+        "--lm is for models that write of a source, and {} does not",
+        arguments.model.display()
+    );
     let longest = arguments.piece_seconds;
     if let (Some(sounds), Some(writers)) = (Sounds::of(&saved, &arguments.model, longest)?, &writers) {
         return sounds::predict(&saved, arguments, writers, &sounds);
@@ -243,7 +254,10 @@ pub(super) fn check_search(saved: &Saved, wanted: usize, batch: usize, models: u
 fn check_keys(saved: &Saved) -> Result<()> {
     match saved.search.problems().into_iter().next() {
         Some((key, problem)) => bail!("--{}: {problem}", key.replace('_', "-")),
-        None => Ok(()),
+        None => match saved.plan.check_search(&saved.search) {
+            Err(complaint) => bail!("--ctc {}", complaint.message),
+            Ok(()) => Ok(()),
+        },
     }
 }
 

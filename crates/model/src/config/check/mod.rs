@@ -4,8 +4,8 @@ mod sizes;
 mod sounds;
 
 use super::{
-    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, FocusKind,
-    HeadConfig, Kind, ModelConfig, Pooling, SharingConfig, SingleConfig, Task,
+    AttentionConfig, BridgeKind, CtcConfig, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig,
+    FocusKind, HeadConfig, Kind, ModelConfig, Pooling, SharingConfig, SingleConfig, Task,
 };
 use gatto_data::images::{Grid, Preparation};
 use gatto_data::{DataError, sound};
@@ -47,6 +47,8 @@ pub(super) fn rate(key: String, value: f64) -> Result<(), Complaint> {
 
 pub(super) const WIDEST: usize = 16_384;
 pub(super) const DEEPEST: usize = 64;
+/// The most values of states, and of what heads see, that are kept at once: 1 GiB of them.
+const MOST_SEEN: usize = 1 << 28;
 
 /// What is to be built: a configuration that has been found to make sense.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +67,8 @@ pub struct Plan {
     pub images: Option<Preparation>,
     /// How sounds become what the encoder reads, if it reads sounds.
     pub sound: Option<sound::Preparation>,
+    /// How the encoder learns to tell the text by itself, if it does.
+    pub ctc: Option<CtcConfig>,
 }
 
 /// What reads the source.
@@ -113,7 +117,6 @@ impl Plan {
     /// The most images that are read together, where it is images that are read: their states, and what each head of a
     /// Vision Transformer sees, have to be in memory.
     pub fn most_images(&self) -> usize {
-        const MOST_VALUES: usize = 1 << 28; // 1 GiB of them
         let Some((encoder, grid)) = self.encoder().zip(self.grid()) else { return usize::MAX };
         let regions = grid.len() + 1;
         let seen = match encoder {
@@ -123,12 +126,29 @@ impl Plan {
             _ => 0,
         };
         let states = regions.saturating_mul(encoder.states()).saturating_mul(8);
-        (MOST_VALUES / seen.saturating_add(states).max(1)).max(1)
+        (MOST_SEEN / seen.saturating_add(states).max(1)).max(1)
     }
 
     /// How many frames of a sound a state of the encoder stands for, if it reads sounds.
     pub fn frames_per_state(&self) -> Option<usize> {
         self.encoder().and_then(EncoderConfig::frames_per_state)
+    }
+
+    /// The most frames of a sound: with layers of self-attention, what every head sees has to be in memory.
+    pub fn most_frames(&self) -> usize {
+        const MOST_FRAMES: usize = 60_000; // ten minutes, at a hundred a second
+        let Some(EncoderConfig::SoundTransformer(settings)) = self.encoder() else { return MOST_FRAMES };
+        let states = (MOST_SEEN / settings.layers.saturating_mul(settings.heads).max(1)).isqrt();
+        states.saturating_mul(settings.frames_per_state()).min(MOST_FRAMES)
+    }
+
+    /// The most sounds of so many frames that are read together.
+    pub fn most_sounds(&self, frames: usize) -> usize {
+        let Some(EncoderConfig::SoundTransformer(settings)) = self.encoder() else { return usize::MAX };
+        let states = frames.div_ceil(settings.frames_per_state()).max(1);
+        let seen =
+            settings.layers.saturating_mul(settings.heads).saturating_mul(states).saturating_mul(states);
+        (MOST_SEEN / seen.max(1)).max(1)
     }
 
     /// What it reads, in a word.
@@ -226,8 +246,8 @@ impl ModelConfig {
         self.check_features()?;
         let images = self.check_images(&reader)?;
         let sound = self.check_sounds(&reader)?;
-        let Self { attention, sharing, features, .. } = self.clone();
-        Ok(Plan { reader, writer, attention, sharing, features, images, sound })
+        let Self { attention, sharing, features, ctc, .. } = self.clone();
+        Ok(Plan { reader, writer, attention, sharing, features, images, sound, ctc })
     }
 
     fn plan_decoder(&self, one_vocabulary: bool) -> Result<(Reader, DecoderConfig), Complaint> {
@@ -403,6 +423,10 @@ impl ModelConfig {
                 let message = "is \"local\", a window of a text; write \"soft\" or \"hard\"";
                 return Err(Complaint::new("attention.focus", message));
             }
+            if attention.convolution.is_some() {
+                let message = "goes along a text or a sound, and regions of an image do not; remove it";
+                return Err(Complaint::new("attention.convolution", message));
+            }
         }
         Ok(Some(self.preparation()?))
     }
@@ -420,7 +444,8 @@ impl ModelConfig {
     fn the_encoder(&self) -> Result<&EncoderConfig, Complaint> {
         self.encoder.as_ref().ok_or_else(|| {
             if self.task == Task::Transcribe {
-                return Complaint::new("encoder", "is missing; write [encoder.listener]");
+                let remedy = "is missing; write [encoder.listener] or [encoder.sound-transformer]";
+                return Complaint::new("encoder", remedy);
             }
             if self.task == Task::Caption {
                 return Complaint::new("encoder", "is missing; write [encoder.cnn] or [encoder.vit]");
@@ -508,7 +533,8 @@ impl ModelConfig {
             EncoderKind::Transformer(settings) => settings.check(&at),
             EncoderKind::Cnn(settings) => settings.check(&self.preparation()?),
             EncoderKind::Vit(settings) => settings.check(&self.preparation()?),
-            EncoderKind::Listener(settings) => settings.check(self.hearing()?.width()),
+            EncoderKind::Listener(settings) => settings.check(&self.hearing()?),
+            EncoderKind::SoundTransformer(settings) => settings.check(&self.hearing()?),
         }
     }
 
