@@ -8,6 +8,7 @@ use crate::saved::{CONFIG, LABELS, Opened, WEIGHTS};
 use crate::stored::{SCALE, Stored};
 use crate::weights::{self, Weight, Written};
 use burn::tensor::Device;
+use gatto_data::sound::Statistics;
 use gatto_data::tokens::TokenizerPair;
 use gatto_data::{WriteError, files};
 use gatto_kernels::quantised::{Quantised, quantise as in_eight_bits};
@@ -39,7 +40,7 @@ pub fn quantise(
 ) -> Result<Quantisation, ModelError> {
     let opened = Opened::new(from)?;
     let folder = Unfinished::beside(to)?;
-    for file in [CONFIG, LABELS].into_iter().chain(TokenizerPair::FILES) {
+    for file in [CONFIG, LABELS, Statistics::FILE].into_iter().chain(TokenizerPair::FILES) {
         copy(&from.join(file), &folder.0.join(file))?;
     }
     also(&folder.0)?;

@@ -114,6 +114,9 @@ fn a_listener_learns_six_melodies_by_heart() {
         assert_eq!((weights.len(), trace.target.len()), (text.split(' ').count() + 1, weights.len()));
         assert!(weights.iter().all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-4));
     }
+    // In eight bits it hears with the same.
+    gatto_model::quantise(&shop.path("run"), &shop.path("small"), |_| Ok(())).expect("a smaller model");
+    assert_eq!(Statistics::load(&shop.path("small")).expect("statistics"), known);
     fs::remove_file(shop.path("run").join(Statistics::FILE)).expect("removed");
     let error = Saved::load(&shop.path("run"), &Device::flex()).expect_err("no statistics").to_string();
     assert!(error.contains("sound.json"), "{error}");

@@ -4,7 +4,7 @@ mod images;
 
 use super::sources::{examples, require_attention, too_long};
 use crate::cli::ExplainReport;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use gatto::Device;
 use gatto::inspect::explain::{Fall, Report, report};
 use gatto::model::{Forced, Saved};
@@ -22,6 +22,11 @@ fn explain(arguments: &ExplainReport, device: &Device) -> Result<()> {
     if saved.plan.images.is_some() {
         return images::explain(arguments, &saved);
     }
+    ensure!(
+        saved.plan.sound.is_none(),
+        "{}: reads sounds, which are not explained; see when it listens with `gatto look`",
+        arguments.model.display()
+    );
     require_attention(&saved, &arguments.model, false)?;
     let examples = examples(&arguments.held, &saved, &arguments.model, OF_A_BUILTIN_TASK)?;
     let mut pairs: Vec<Forced> = Vec::with_capacity(examples.len());

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use gatto::data::Part;
 use gatto::data::builtin::MELODIES;
 use gatto::data::sound::{
-    Frames, MOST_RATE, Measured, PauseSettings, Preparer, Sound, SoundExample, SoundFiles, SoundLimits,
-    SoundList, SoundProblem, SoundSet, Transcript, Wanted, decode_bytes, decode_file, pieces, sound_info,
+    Frames, Measured, PauseSettings, Preparer, Sound, SoundExample, SoundFiles, SoundLimits, SoundList,
+    SoundProblem, SoundSet, Transcript, Wanted, decode_bytes, decode_file, pieces, sound_info,
 };
 use gatto::model::{CONFIG, Saved};
 use gatto::train::{Config, ConfigFile, Origin, corpora};
@@ -21,8 +21,9 @@ use std::sync::Arc;
 const STRETCH: f64 = 300.0;
 /// The longest piece that is transcribed at once unless told otherwise, in seconds.
 const LONGEST_PIECE: f64 = 20.0;
-/// The most bytes of a recording that comes on standard input.
+/// The most bytes and seconds of a recording that comes on standard input, all of which is in memory.
 const MOST_BYTES: u64 = 1 << 30;
+const MOST_SECONDS: f64 = 7200.0;
 
 /// What a model of sounds reads: files, standard input, and the melodies that it could have learnt from.
 pub(super) struct Sounds {
@@ -128,7 +129,13 @@ impl Sounds {
     fn stretch(&self, recording: &Recording, start: f64) -> Result<(Vec<Piece>, Option<f64>)> {
         let rate = self.preparer.preparation().rate;
         let (sound, ends) = match &recording.source {
-            Source::Whole(sound) => (sound.clone(), true),
+            Source::Whole(sound) => {
+                let sample = |seconds: f64| (seconds * f64::from(sound.rate)).round() as usize;
+                let first = sample(start).min(sound.samples.len());
+                let last = sample(start + STRETCH).min(sound.samples.len());
+                let part = Sound { samples: sound.samples[first..last].to_vec(), rate: sound.rate };
+                (part, last == sound.samples.len())
+            }
             Source::File(path) => {
                 let limits = SoundLimits { seconds: STRETCH + 1.0, ..SoundLimits::default() };
                 let wanted = Wanted { rate: Some(rate), part: Some((start, start + STRETCH)) };
@@ -192,7 +199,7 @@ pub(super) fn standard_input(rate: u32) -> Result<Given> {
         "standard input: is longer than {} MiB; write it into a file, and give its name",
         MOST_BYTES >> 20
     );
-    let limits = SoundLimits { seconds: f64::from(MOST_RATE), ..SoundLimits::default() };
+    let limits = SoundLimits { seconds: MOST_SECONDS, ..SoundLimits::default() };
     let sound =
         decode_bytes(bytes, &Wanted { rate: Some(rate), part: None }, &limits).context("standard input")?;
     Ok(Given::Sound(Recording::whole("standard input", sound, None)))

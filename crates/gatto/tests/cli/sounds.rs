@@ -183,6 +183,10 @@ fn pictures_of_what_was_heard() {
     assert!(svg.contains("when it sounds"), "a melody knows its notes");
     let given = written(look(&["melodies/test/0", "--target", "c4 d4"]));
     assert!(given.contains("→ c4 d4") && given.contains("\n  c4 "), "{given}");
+    let tree = written(look(&["melodies/test/0", "--tree", "--beam", "2"]));
+    assert!(tree.starts_with("melodies/test/0 → "), "{tree}");
+    let said = refused(run(gatto(&["explain-report"]).arg(listener()), None));
+    assert!(said.contains("reads sounds, which are not explained"), "{said}");
     let said = refused(look(&["melodies/test/0", "--words"]));
     assert!(said.contains("--words is for texts or images"), "{said}");
     let said = refused(look(&["nothing.wav"]));

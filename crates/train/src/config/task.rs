@@ -78,7 +78,7 @@ impl Config {
         let Ok(source) = self.data.resolve(Path::new("")) else { return Ok(()) };
         let key = if self.data.builtin.is_some() { "data.builtin" } else { "data.train" };
         let Some(images) = &plan.images else {
-            return match source.has_images() {
+            return match source.has_images() && plan.sound.is_none() {
                 true => refuse(
                     key,
                     "has images, and the encoder reads tokens; write [encoder.cnn] or [encoder.vit]".into(),

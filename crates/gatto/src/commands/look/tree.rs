@@ -4,6 +4,7 @@ use super::picture::{Format, PNG_SCALE, colours, columns, save};
 use super::{quoted, sources};
 use crate::cli::Look;
 use crate::commands::images::Images;
+use crate::commands::sounds::Sounds;
 use crate::commands::sources::too_long;
 use anyhow::{Context, Result, ensure};
 use gatto::inspect::look;
@@ -49,7 +50,15 @@ fn tree_of(saved: &Saved, source: &str, arguments: &Look) -> Result<Tree> {
         Some(images) => images.pixels(&[source])?.pop(),
         None => None,
     };
-    let asked = image.as_ref().map_or(Asked::Text(source), Asked::Image);
+    let frames = match Sounds::of(saved, &arguments.model, None)? {
+        Some(sounds) => Some(sounds.whole(source)?),
+        None => None,
+    };
+    let asked = match (&image, &frames) {
+        (Some(image), _) => Asked::Image(image),
+        (_, Some(frames)) => Asked::Sound(frames),
+        _ => Asked::Text(source),
+    };
     let searched = Writers::alone(saved)?
         .searched(Request::new(asked, &constraints), count, beside)
         .map_err(|error| too_long(error, |_| quoted(source)))?;

@@ -79,6 +79,9 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
         arguments.model.display()
     );
     check_flags(arguments, &saved)?;
+    if saved.plan.sound.is_some() {
+        sounds::check_flags(arguments)?;
+    }
     if let Some(length) = arguments.max_length {
         saved.search.max_length = length as usize;
     }

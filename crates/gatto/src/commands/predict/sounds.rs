@@ -53,7 +53,6 @@ pub(super) fn predict(
     writers: &Writers<'_>,
     sounds: &Sounds,
 ) -> Result<()> {
-    check_flags(arguments)?;
     let mut chunks = recordings(arguments, sounds)?;
     let mut desk = Desk {
         saved,
@@ -80,7 +79,8 @@ type Chunks<'a> = Box<dyn Iterator<Item = Result<Vec<Result<Recording>>>> + 'a>;
 
 /// The recordings that are named, or the one that comes on standard input, as they arrive.
 fn recordings<'a>(arguments: &'a Predict, sounds: &'a Sounds) -> Result<Chunks<'a>> {
-    let opened = |names: Vec<String>| names.iter().map(|name| sounds.open(name)).collect::<Vec<_>>();
+    let at_once = 4 * arguments.batch as usize;
+    let opened = move |names: Vec<String>| names.iter().map(|name| sounds.open(name)).collect::<Vec<_>>();
     let lines = match (&arguments.files[..], &arguments.input) {
         ([], Some(path)) => Lines::open(Some(path))?,
         ([], None) => match standard_input(sounds.preparer.preparation().rate)? {
@@ -93,10 +93,11 @@ fn recordings<'a>(arguments: &'a Predict, sounds: &'a Sounds) -> Result<Chunks<'
                 None => bail!("{}: the name is not UTF-8; rename the file", file.display()),
             };
             let names = files.iter().map(name).collect::<Result<Vec<_>>>()?;
-            return Ok(Box::new(names.into_iter().map(move |name| Ok(vec![sounds.open(&name)]))));
+            let chunks: Vec<Vec<String>> = names.chunks(at_once).map(<[String]>::to_vec).collect();
+            return Ok(Box::new(chunks.into_iter().map(move |names| Ok(opened(names)))));
         }
     };
-    Ok(Box::new(lines.chunks(arguments.batch as usize).map(move |names| names.map(opened))))
+    Ok(Box::new(lines.chunks(at_once).map(move |names| names.map(opened))))
 }
 
 impl Desk<'_> {
@@ -207,7 +208,7 @@ fn text(open: &Open) -> String {
 }
 
 /// Refuses flags that do not go with what is put together of pieces.
-fn check_flags(arguments: &Predict) -> Result<()> {
+pub(super) fn check_flags(arguments: &Predict) -> Result<()> {
     let given = [
         ("--n-best", arguments.n_best.is_some()),
         ("--alternatives", arguments.alternatives.is_some()),
