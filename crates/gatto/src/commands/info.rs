@@ -109,11 +109,15 @@ fn architecture(plan: &Plan) -> String {
         Reader::Encoder(encoder) => reading(encoder),
     };
     let features = if plan.features.is_some() { " beside mixed features of a language model" } else { "" };
+    let told = if plan.ctc.is_some() { ", which tells tokens by itself too (CTC)" } else { "" };
     let shared = if plan.sharing.encoder_decoder { ", shared parameters" } else { "" };
     match &plan.writer {
         Writer::Head(..) => format!("encoder: {encoder}{features} → head: {writer}"),
         Writer::Decoder(decoder) => {
-            format!("encoder: {encoder}{features} → {} → decoder: {writer}{shared}", between(plan, decoder))
+            format!(
+                "encoder: {encoder}{features}{told} → {} → decoder: {writer}{shared}",
+                between(plan, decoder)
+            )
         }
     }
 }

@@ -77,9 +77,179 @@ impl ModelConfig {
     pub(super) fn hearing(&self) -> Result<sound::Preparation, Complaint> {
         let sound = self.sound.unwrap_or_default();
         sound.validate().map_err(|error| match error {
-            DataError::Config { key, problem } => Complaint::new(format!("sound.{key}"), problem),
+            DataError::Config { key, problem } => Complaint::new(place_of(&key), problem),
             other => Complaint::new("sound", other.to_string()),
         })?;
         Ok(sound)
+    }
+}
+
+/// Where a key of a preparation stands in the file.
+fn place_of(key: &str) -> String {
+    match key {
+        "rate" | "deltas" | "normalisation" => format!("sound.{key}"),
+        "speed" | "noise" | "noise_least" | "noise_most" | "time_masks" | "time_width" | "time_share"
+        | "band_masks" | "band_width" => format!("sound.augmentation.{key}"),
+        _ => format!("sound.features.{key}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{
+        AttentionConfig, ConvolutionConfig, CtcConfig, DecoderConfig, EncoderConfig, FocusKind,
+        ListenerConfig, SharingConfig, SoundTransformerConfig,
+    };
+    use gatto_data::sound::{Augmentation, LogMel, Preparation};
+    use gatto_nn::attention::ScoreKind;
+    use gatto_nn::positions::PositionKind;
+
+    fn hearing() -> ModelConfig {
+        ModelConfig {
+            encoder: Some(EncoderConfig::Listener(ListenerConfig::default())),
+            decoder: Some(DecoderConfig::Lstm(Default::default())),
+            attention: Some(AttentionConfig::default()),
+            ctc: Some(CtcConfig::default()),
+            ..ModelConfig::new(Task::Transcribe)
+        }
+    }
+
+    fn listening(settings: ListenerConfig) -> ModelConfig {
+        ModelConfig { encoder: Some(EncoderConfig::Listener(settings)), ..hearing() }
+    }
+
+    fn transforming(settings: SoundTransformerConfig) -> ModelConfig {
+        ModelConfig { encoder: Some(EncoderConfig::SoundTransformer(settings)), ..hearing() }
+    }
+
+    fn looking(attention: AttentionConfig) -> ModelConfig {
+        ModelConfig { attention: Some(attention), ..hearing() }
+    }
+
+    fn prepared(sound: Preparation) -> ModelConfig {
+        ModelConfig { sound: Some(sound), ..hearing() }
+    }
+
+    #[test]
+    fn models_that_make_sense_have_a_plan() {
+        let plan = hearing().plan(false).unwrap();
+        assert_eq!(
+            (plan.frames_per_state(), plan.sources(), plan.most_frames()),
+            (Some(4), "sounds", 60_000)
+        );
+        let plan = transforming(SoundTransformerConfig::default()).plan(false).unwrap();
+        assert_eq!((plan.frames_per_state(), plan.most_frames()), (Some(4), 13_376));
+        assert_eq!((plan.most_sounds(13_376), plan.most_sounds(400)), (1, 1118));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_its_key() {
+        let tokens = Some(EncoderConfig::Lstm(Default::default()));
+        let none = || AttentionConfig::default();
+        let convolution = |width| Some(ConvolutionConfig { channels: 2, width });
+        let bands = |bands| LogMel { bands, ..LogMel::default() };
+        let cases = [
+            ("encoder", ModelConfig { encoder: None, ..hearing() }),
+            ("encoder", ModelConfig { encoder: tokens.clone(), ctc: None, ..hearing() }),
+            ("ctc", ModelConfig { encoder: tokens.clone(), ..hearing() }),
+            (
+                "sound",
+                ModelConfig {
+                    encoder: tokens,
+                    ctc: None,
+                    task: Task::Translate,
+                    ..prepared(Preparation::default())
+                },
+            ),
+            ("encoder.listener", ModelConfig { task: Task::Translate, ..hearing() }),
+            ("ctc.weight", ModelConfig { ctc: Some(CtcConfig { weight: 1.0 }), ..hearing() }),
+            ("ctc.weight", ModelConfig { ctc: Some(CtcConfig { weight: f64::NAN }), ..hearing() }),
+            ("encoder.listener.width", listening(ListenerConfig { width: 0, ..Default::default() })),
+            ("encoder.listener.layers", listening(ListenerConfig { layers: 65, ..Default::default() })),
+            ("encoder.listener.pyramid", listening(ListenerConfig { pyramid: 4, ..Default::default() })),
+            (
+                "encoder.listener.pyramid",
+                listening(ListenerConfig {
+                    convolutions: vec![1; 4],
+                    layers: 9,
+                    pyramid: 5,
+                    ..Default::default()
+                }),
+            ),
+            (
+                "encoder.listener.convolutions",
+                listening(ListenerConfig { convolutions: vec![1; 5], ..Default::default() }),
+            ),
+            (
+                "encoder.listener.convolutions",
+                ModelConfig {
+                    sound: Some(Preparation { features: bands(3), ..Default::default() }),
+                    ..listening(ListenerConfig { convolutions: vec![1, 1], ..Default::default() })
+                },
+            ),
+            ("encoder.listener.dropout", listening(ListenerConfig { dropout: 1.0, ..Default::default() })),
+            (
+                "encoder.listener.width",
+                listening(ListenerConfig { width: 16_384, layers: 64, pyramid: 0, ..Default::default() }),
+            ),
+            (
+                "encoder.sound-transformer.positions",
+                transforming(SoundTransformerConfig {
+                    positions: PositionKind::Learned,
+                    ..Default::default()
+                }),
+            ),
+            (
+                "encoder.sound-transformer.width",
+                transforming(SoundTransformerConfig { width: 255, ..Default::default() }),
+            ),
+            ("attention.score", looking(AttentionConfig { score: ScoreKind::Location, ..none() })),
+            (
+                "attention.aligned",
+                looking(AttentionConfig {
+                    focus: FocusKind::Local,
+                    aligned: Some(AlignedKind::Monotone),
+                    ..none()
+                }),
+            ),
+            (
+                "attention.convolution",
+                looking(AttentionConfig { score: ScoreKind::Dot, convolution: convolution(3), ..none() }),
+            ),
+            (
+                "attention.convolution.width",
+                looking(AttentionConfig { convolution: convolution(4), ..none() }),
+            ),
+            (
+                "sharing.embeddings",
+                ModelConfig {
+                    sharing: SharingConfig { embeddings: true, ..Default::default() },
+                    ..hearing()
+                },
+            ),
+            ("sound.features.bands", prepared(Preparation { features: bands(0), ..Default::default() })),
+            ("sound.deltas", prepared(Preparation { deltas: 3, ..Default::default() })),
+            (
+                "sound.augmentation.speed",
+                prepared(Preparation {
+                    augmentation: Augmentation { speed: 99, ..Default::default() },
+                    ..Default::default()
+                }),
+            ),
+        ];
+        for (key, config) in cases {
+            let complaint = config.plan(true).expect_err(key);
+            assert_eq!(complaint.key, key, "{}", complaint.message);
+        }
+    }
+
+    #[test]
+    fn a_search_by_states_needs_states_that_tell() {
+        let search = SearchConfig { ctc: 0.3, ..Default::default() };
+        assert!(hearing().plan(false).unwrap().check_search(&search).is_ok());
+        let plan = ModelConfig { ctc: None, ..hearing() }.plan(false).unwrap();
+        assert_eq!(plan.check_search(&search).unwrap_err().key, "search.ctc");
+        assert!(plan.check_search(&SearchConfig::default()).is_ok());
     }
 }
