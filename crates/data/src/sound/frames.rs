@@ -47,7 +47,7 @@ impl Timeline {
         let (peak, most) =
             weights.iter().copied().enumerate().rev().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
         let enough = |weight: &f32| *weight >= most / 2.0;
-        if !(most > 0.0) || self.places == 0 {
+        if most.is_nan() || most <= 0.0 || self.places == 0 {
             return None;
         }
         let first = peak - weights[..peak].iter().rev().take_while(|weight| enough(weight)).count();

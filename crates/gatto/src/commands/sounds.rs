@@ -13,7 +13,7 @@ use gatto::data::sound::{
 };
 use gatto::model::{CONFIG, Saved};
 use gatto::train::{Config, ConfigFile, Origin, corpora};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -245,7 +245,8 @@ pub(super) fn held(
                 )
             })?;
             if sounds.skipped.total() > 0 {
-                eprintln!("note: recordings that are passed over: {}", sounds.skipped);
+                let note = format!("note: recordings that are passed over: {}", sounds.skipped);
+                writeln!(std::io::stderr(), "{note}").ok();
             }
             (sounds.set, if file.config.data.builtin.is_some() { of_a_builtin_task } else { u64::MAX })
         }
