@@ -32,6 +32,7 @@ const RECIPES: &[Recipe] = recipes![
     "pretrained",
     "scheduled-sampling",
     "attention",
+    "attention-long",
     "attention-fed",
     "attention-local",
     "attention-hard",
