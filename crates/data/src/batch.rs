@@ -1,12 +1,13 @@
 //! Batches: what is read and what is to come of it, of several examples.
 //!
-//! Sources are rows of ids, padded to one width, or images of one size. Source rows are the tokens of the source and
+//! Sources are rows of ids, padded to one width, images of one size, or sounds. Source rows are the tokens of the source and
 //! then `END`; target rows are the tokens of the target
 //! and then `END`, or labels: see [`crate::coder`]. The `START` that the decoder reads first is put
 //! there by the model.
 
 use crate::DataError;
 use crate::images::{ImageBatch, Pixels};
+use crate::sound::{Frames, SoundBatch};
 use crate::tokens::{END, PAD};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -93,6 +94,8 @@ pub enum Sources {
     Tokens(Padded),
     /// Images.
     Images(ImageBatch),
+    /// Sounds.
+    Sound(SoundBatch),
 }
 
 impl Sources {
@@ -101,6 +104,7 @@ impl Sources {
         match self {
             Self::Tokens(tokens) => tokens.rows,
             Self::Images(images) => images.rows,
+            Self::Sound(sounds) => sounds.rows,
         }
     }
 
@@ -108,7 +112,7 @@ impl Sources {
     pub fn tokens(&self) -> Option<&Padded> {
         match self {
             Self::Tokens(tokens) => Some(tokens),
-            Self::Images(_) => None,
+            Self::Images(_) | Self::Sound(_) => None,
         }
     }
 
@@ -117,6 +121,7 @@ impl Sources {
         match self {
             Self::Tokens(tokens) => tokens.ids.len(),
             Self::Images(images) => images.values.len(),
+            Self::Sound(sounds) => sounds.values.len(),
         }
     }
 
@@ -124,6 +129,7 @@ impl Sources {
         match self {
             Self::Tokens(tokens) => Self::Tokens(tokens.part(rows)),
             Self::Images(images) => Self::Images(images.part(rows)),
+            Self::Sound(sounds) => Self::Sound(sounds.part(rows)),
         }
     }
 }
@@ -137,6 +143,12 @@ impl From<Padded> for Sources {
 impl From<ImageBatch> for Sources {
     fn from(images: ImageBatch) -> Self {
         Self::Images(images)
+    }
+}
+
+impl From<SoundBatch> for Sources {
+    fn from(sounds: SoundBatch) -> Self {
+        Self::Sound(sounds)
     }
 }
 
@@ -204,7 +216,7 @@ impl Limits {
         }
     }
 
-    fn allow(&self, rows: usize, width: usize) -> bool {
+    pub(crate) fn allow(&self, rows: usize, width: usize) -> bool {
         self.batch_tokens.is_none_or(|most| rows * width <= most)
             && self.batch_examples.is_none_or(|most| rows <= most)
     }
@@ -231,6 +243,16 @@ impl Batch {
     ) -> Self {
         let each = targets.len() / images.rows.max(1);
         Self { source: Sources::Images(images), target: Padded::ended(targets, targets_end), indices, each }
+    }
+
+    /// Sounds and the ids that are to come of them, with the number of each.
+    pub(crate) fn of_sounds(
+        sounds: SoundBatch,
+        targets: &[Vec<u32>],
+        targets_end: Ending,
+        indices: Vec<u64>,
+    ) -> Self {
+        Self { source: Sources::Sound(sounds), target: Padded::ended(targets, targets_end), indices, each: 1 }
     }
 
     /// How many examples there are.
@@ -279,20 +301,23 @@ pub enum Source {
     Tokens(Vec<u32>),
     /// An image.
     Image(Pixels),
+    /// A sound.
+    Sound(Frames),
 }
 
 /// The most values of images that are computed together: 64 MiB of them.
 const MOST_VALUES: usize = 1 << 24;
 
-/// Batches for prediction, of images, and of tokens that all have one length: there is no padding, so that what a
+/// Batches for prediction, of images, and of tokens or sounds that all have one length: there is no padding, so that what a
 /// source becomes cannot depend on the others. Which source a row is, [`Batch::indices`] tells.
 pub fn prediction_batches(sources: Vec<Source>, limits: &Limits) -> Result<Vec<Batch>, DataError> {
     limits.validate()?;
-    let (mut examples, mut images) = (Vec::new(), Vec::new());
+    let (mut examples, mut images, mut sounds) = (Vec::new(), Vec::new(), Vec::new());
     for (source, index) in sources.into_iter().zip(0..) {
         match source {
             Source::Tokens(source) => examples.push(Encoded { index, source, target: Vec::new() }),
             Source::Image(image) => images.push((index, image)),
+            Source::Sound(frames) => sounds.push((index, frames, Vec::new())),
         }
     }
     let values = images.iter().map(|(_, image)| image.values().len()).max().unwrap_or(1);
@@ -308,7 +333,9 @@ pub fn prediction_batches(sources: Vec<Source>, limits: &Limits) -> Result<Vec<B
         limits.allow(batch.len() + 1, example.width())
             && batch.iter().all(|other| other.source.len() == example.source.len())
     });
-    Ok(seen.into_iter().chain(batches.iter().map(|batch| Batch::new(batch, Ending::TOKENS))).collect())
+    let read = batches.iter().map(|batch| Batch::new(batch, Ending::TOKENS));
+    let heard = batches_of_sounds(sounds, limits, true)?;
+    Ok(seen.into_iter().chain(read).chain(heard).collect())
 }
 
 /// Batches of examples of similar length, for validation. `examples` are the tokens of
@@ -334,6 +361,46 @@ pub fn evaluation_batches_of_images(
         Ok(Batch::of_images(images, &targets, Ending::TOKENS, indices))
     };
     numbered.chunks(most.max(1)).map(batch).collect()
+}
+
+/// Batches of sounds of similar length with the tokens of their texts, without `END`. `batch_tokens` of the limits counts
+/// frames, those behind the shorter sounds included.
+pub fn evaluation_batches_of_sounds(
+    examples: Vec<(Frames, Vec<u32>)>,
+    limits: &Limits,
+) -> Result<Vec<Batch>, DataError> {
+    limits.validate()?;
+    let numbered = (0..).zip(examples).map(|(index, (frames, target))| (index, frames, target));
+    batches_of_sounds(numbered.collect(), limits, false)
+}
+
+/// Cuts sounds, sorted by length, into batches; with `alike` all of a batch have one length.
+fn batches_of_sounds(
+    mut sounds: Vec<(u64, Frames, Vec<u32>)>,
+    limits: &Limits,
+    alike: bool,
+) -> Result<Vec<Batch>, DataError> {
+    sounds.sort_by_key(|(_, frames, target)| (frames.len(), target.len()));
+    let mut batches = Vec::new();
+    let mut rest = sounds.as_slice();
+    while let Some((_, first, _)) = rest.first() {
+        // Sorted, so the newest sound is the longest of its batch.
+        let joins = |(at, (_, frames, _)): &(usize, &(u64, Frames, Vec<u32>))| {
+            let values = (at + 1).saturating_mul(frames.values.len());
+            *at == 0
+                || limits.allow(at + 1, frames.len())
+                    && values <= MOST_VALUES
+                    && (!alike || frames.len() == first.len())
+        };
+        let count = rest.iter().enumerate().take_while(joins).count();
+        let (batch, behind) = rest.split_at(count);
+        let targets: Vec<Vec<u32>> = batch.iter().map(|(.., target)| target.clone()).collect();
+        let indices = batch.iter().map(|(index, ..)| *index).collect();
+        let together = SoundBatch::new(batch.iter().map(|(_, frames, _)| frames))?;
+        batches.push(Batch::of_sounds(together, &targets, Ending::TOKENS, indices));
+        rest = behind;
+    }
+    Ok(batches)
 }
 
 /// The same, with targets that end as told.
@@ -371,7 +438,7 @@ mod tests {
     fn seen_by(batch: &Batch) -> &ImageBatch {
         match &batch.source {
             Sources::Images(images) => images,
-            Sources::Tokens(_) => panic!("tokens"),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -461,6 +528,48 @@ mod tests {
         let sources = (0..=most).map(|n| Source::Image(image(n, side, side))).collect();
         let batches = prediction_batches(sources, &Limits::examples(64)).unwrap();
         assert_eq!(batches.iter().map(Batch::rows).collect::<Vec<_>>(), [most, 1]);
+    }
+
+    fn sound(frames: usize, value: f32) -> Frames {
+        Frames { values: vec![value; frames * 3], bands: 3, hop: 0.01 }
+    }
+
+    #[test]
+    fn sounds_that_are_predicted_together_have_one_length() {
+        let sources = (0..20).map(|n| Source::Sound(sound(1 + n % 3, n as f32))).collect();
+        let batches = prediction_batches(sources, &Limits::examples(5)).unwrap();
+        assert_eq!(batches.iter().map(Batch::rows).collect::<Vec<_>>(), [5, 2, 5, 2, 5, 1]);
+        let mut seen: Vec<u64> = batches.iter().flat_map(|batch| batch.indices.clone()).collect();
+        for batch in &batches {
+            let Sources::Sound(sounds) = &batch.source else { panic!("sounds") };
+            assert!(sounds.lengths.iter().all(|length| *length == sounds.frames));
+            for (row, &index) in batch.indices.iter().enumerate() {
+                assert_eq!(sounds.row(row), vec![index as f32; 3 * (1 + index as usize % 3)]);
+            }
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sounds_are_validated_on_with_others_of_nearly_their_length() {
+        let examples = [9, 1, 4, 2].map(|length| (sound(length, length as f32), vec![7; length]));
+        let batches = evaluation_batches_of_sounds(examples.to_vec(), &Limits::tokens(9)).unwrap();
+        assert_eq!(
+            batches.iter().map(|batch| batch.indices.clone()).collect::<Vec<_>>(),
+            [vec![1, 3], vec![2], vec![0]]
+        );
+        let Sources::Sound(sounds) = &batches[0].source else { panic!("sounds") };
+        assert_eq!(sounds.values, [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]);
+        assert_eq!(batches[0].target.ids, [7, END, PAD, 7, 7, END]);
+        let parts = batches[0].parts(2);
+        let Sources::Sound(first) = &parts[0].source else { panic!("sounds") };
+        assert_eq!(
+            (first.rows, first.frames, first.row(0)),
+            (1, 1, &[1.0; 3][..]),
+            "no more padding than it needs"
+        );
+        assert_eq!(parts[1].target.row(0), [7, 7, END]);
     }
 
     #[test]

@@ -162,6 +162,15 @@ pub enum DataError {
     #[error(transparent)]
     Melodies(#[from] crate::builtin::melodies::MelodiesError),
 
+    /// A file holds no statistics of sounds.
+    #[error("{}: is not what Gatto wrote of the sounds of a corpus: {problem}; train again, or restore the file", path.display())]
+    Statistics {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+
     /// What is read ahead comes no more.
     #[error(transparent)]
     Ahead(#[from] crate::ahead::AheadError),

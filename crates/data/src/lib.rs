@@ -29,7 +29,7 @@ pub mod words;
 
 pub use batch::{
     Batch, IGNORED, Limits, Padded, Source, Sources, evaluation_batches, evaluation_batches_of_images,
-    in_input_order, prediction_batches,
+    evaluation_batches_of_sounds, in_input_order, prediction_batches,
 };
 pub use coder::{Coder, Rows};
 pub use corpus::{
@@ -42,5 +42,5 @@ pub use images::{Image, ImageError, ImageExample, ImageSet, PixelBox};
 pub use labels::{Labels, Unit};
 pub use noise::Noise;
 pub use sound::{Frames, Sound, SoundError, SoundExample, SoundSet};
-pub use stream::{BatchStream, Stream, StreamSettings, StreamState};
+pub use stream::{BatchStream, Stream, StreamSettings, StreamState, Thinning};
 pub use tokens::{Kind, Tokenizer, TokenizerPair, TokensConfig};

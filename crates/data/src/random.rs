@@ -12,6 +12,11 @@ pub fn mixed(key: u64, number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A key as a number from 0 to below 1.
+pub fn share(key: u64) -> f64 {
+    (key >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// The generator of one stream of a seed. Streams of one seed are independent of each other, so
 /// that the tenth epoch can be shuffled, or the millionth example made, without the ones before.
 pub fn generator(seed: u64, stream: u64) -> ChaCha8Rng {

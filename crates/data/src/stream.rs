@@ -1,6 +1,6 @@
 //! Training batches without end, in an order that depends on the seed alone and can be resumed exactly.
 //!
-//! A pass over the corpus is read in pools. A pool is tokenised, freed of over-long examples, shuffled,
+//! A pass over the corpus is read in pools. A pool is tokenised, freed of over-long examples, thinned, shuffled,
 //! cut into batches of similar length, and the batches are shuffled. A corpus that fits into one pool
 //! is so shuffled whole. Resuming reads the pool under way again and drops the batches already given.
 
@@ -17,6 +17,37 @@ use crate::{DataError, Example, random};
 const CHUNK_EXAMPLES: usize = 4096;
 const CHUNK_BYTES: usize = 16 << 20;
 
+/// The draws that thin out short examples, apart from those of shuffles.
+const THINNING: u64 = u64::from_be_bytes(*b"thinning");
+
+/// How short examples are thinned out, where they are many and long ones few.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Thinning {
+    /// Examples with so many tokens on a side, `END` not counted, or more are all taken.
+    pub below: usize,
+    /// Of those with `n` tokens, the share `(n / below)^power` is taken.
+    pub power: u32,
+}
+
+impl Thinning {
+    /// Whether an example of this length is taken, for a draw from 0 to below 1.
+    fn takes(&self, length: usize, draw: f64) -> bool {
+        length >= self.below || draw < (length as f64 / self.below as f64).powf(f64::from(self.power))
+    }
+
+    fn validate(&self) -> Result<(), DataError> {
+        let wrong = |key: &str, problem: &str| {
+            Err(DataError::Config { key: format!("thinning.{key}"), problem: problem.to_owned() })
+        };
+        match self {
+            Self { below: 0, .. } => wrong("below", "0 leaves all as it is; write 20, for instance"),
+            Self { power, .. } if !(1..=8).contains(power) => wrong("power", "write a number from 1 to 8"),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// How training batches are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSettings {
@@ -28,11 +59,13 @@ pub struct StreamSettings {
     pub limits: Limits,
     /// Examples with more tokens than this on a side, `END` not counted, are dropped.
     pub max_length: usize,
+    /// How short examples are thinned out; all are taken if not given.
+    pub thinning: Option<Thinning>,
 }
 
 impl Default for StreamSettings {
     fn default() -> Self {
-        Self { seed: 1, pool: 65_536, limits: Limits::tokens(4096), max_length: 256 }
+        Self { seed: 1, pool: 65_536, limits: Limits::tokens(4096), max_length: 256, thinning: None }
     }
 }
 
@@ -47,6 +80,7 @@ impl StreamSettings {
         if self.max_length == 0 {
             return wrong("max_length", "0 drops every example; write 256, for instance".into());
         }
+        self.thinning.as_ref().map_or(Ok(()), Thinning::validate)?;
         match self.limits.batch_tokens {
             Some(tokens) if tokens <= self.max_length => wrong(
                 "batch_tokens",
@@ -76,6 +110,9 @@ pub struct StreamState {
     pub next_batch: u64,
     /// Examples of this pass, before this pool, that were dropped as over-long.
     pub dropped: u64,
+    /// Examples of this pass, before this pool, that were not taken because they are short.
+    #[serde(default)]
+    pub thinned: u64,
 }
 
 /// Batches without end, for training.
@@ -110,6 +147,8 @@ struct Pool {
     batches: Vec<Vec<Encoded>>,
     /// Over-long examples among those read.
     dropped: u64,
+    /// Short ones among them that were not taken.
+    thinned: u64,
     /// Whether the pass ends with this pool.
     last: bool,
 }
@@ -142,12 +181,17 @@ impl BatchStream {
 
     /// Moves the state to the pool after this one.
     fn leave(&mut self, pool: &Pool) -> Result<(), DataError> {
-        let dropped = self.state.dropped + pool.dropped;
+        let (dropped, thinned) = (self.state.dropped + pool.dropped, self.state.thinned + pool.thinned);
         let position = self.corpus.position();
         if !pool.last {
             let (epoch, number) = (self.state.epoch, self.state.pool + 1);
-            self.state = StreamState { epoch, pool: number, pool_start: position, next_batch: 0, dropped };
+            self.state =
+                StreamState { epoch, pool: number, pool_start: position, next_batch: 0, dropped, thinned };
             return Ok(());
+        }
+        if thinned > 0 && dropped + thinned >= position.example {
+            let problem = format!("of {} examples not one was taken; write less", position.example);
+            return Err(DataError::Config { key: "thinning.below".into(), problem });
         }
         if dropped >= position.example {
             return Err(DataError::NoExamples {
@@ -167,30 +211,43 @@ impl BatchStream {
             self.corpus.seek(&self.state.pool_start)?;
         }
         let mut examples = Vec::new();
-        let mut dropped = 0;
+        let (mut dropped, mut thinned) = (0, 0);
         let mut read = 0;
         let mut last = false;
         while read < self.settings.pool && !last {
             let chunk = self.read_chunk(self.settings.pool - read)?;
             last = chunk.is_empty();
             read += chunk.len();
-            let encoded: Vec<Option<Encoded>> = chunk
+            let encoded: Vec<Encoded> = chunk
                 .into_par_iter()
                 .map(|(index, example, labels)| {
                     let (source, target) = self.coder.rows(&example, &labels);
-                    let fits = source.len().max(target.len()) <= self.settings.max_length;
-                    fits.then_some(Encoded { index, source, target })
+                    Encoded { index, source, target }
                 })
                 .collect();
-            dropped += encoded.iter().filter(|example| example.is_none()).count() as u64;
-            examples.extend(encoded.into_iter().flatten());
+            for example in encoded {
+                let length = example.source.len().max(example.target.len());
+                match length <= self.settings.max_length {
+                    false => dropped += 1,
+                    true if !self.takes(length, example.index) => thinned += 1,
+                    true => examples.push(example),
+                }
+            }
         }
         let mut generator =
             random::generator(self.settings.seed, stream_of(self.state.epoch, self.state.pool));
         examples.shuffle(&mut generator);
         let mut batches = bucketed(examples, &self.settings.limits);
         batches.shuffle(&mut generator);
-        Ok(Pool { batches, dropped, last })
+        Ok(Pool { batches, dropped, thinned, last })
+    }
+
+    /// Whether an example is taken in this pass.
+    fn takes(&self, length: usize, index: u64) -> bool {
+        self.settings.thinning.is_none_or(|thinning| {
+            let key = random::mixed(random::mixed(self.settings.seed, THINNING), self.state.epoch);
+            thinning.takes(length, random::share(random::mixed(key, index)))
+        })
     }
 
     /// Up to `most` examples with their labels, fewer if they are long; none at the end of the pass.

@@ -28,7 +28,7 @@ fn examples(count: usize) -> Vec<Example> {
 }
 
 fn settings(pool: usize) -> StreamSettings {
-    StreamSettings { seed: 7, pool, limits: Limits::tokens(40), max_length: 20 }
+    StreamSettings { seed: 7, pool, limits: Limits::tokens(40), max_length: 20, thinning: None }
 }
 
 fn memory(count: usize) -> Box<dyn Corpus> {
@@ -209,6 +209,46 @@ fn over_long_examples_are_dropped_and_counted() {
     assert_eq!(stream.dropped(), 0);
 }
 
+fn thinned(below: usize, power: u32) -> StreamSettings {
+    StreamSettings { thinning: Some(Thinning { below, power }), ..settings(500) }
+}
+
+#[test]
+fn short_examples_are_thinned_by_their_length() {
+    let all: Vec<Example> = (0..4000).map(|i| Example::new("x".repeat(2 + 2 * (i % 4)), "y")).collect();
+    let stream = |seed| {
+        let settings = StreamSettings { seed, ..thinned(8, 2) };
+        BatchStream::new(Box::new(Memory::new(all.clone())), texts(), settings).unwrap()
+    };
+    let taken = indices(&passes(&mut stream(7), 1));
+    let of_length = |length: u64| taken.iter().filter(|&index| 2 + 2 * (index % 4) == length).count();
+    // Of 1000 each: 1/16, 1/4, 9/16 and all, within four deviations.
+    for (length, expected, deviation) in [(2, 62.5, 7.7), (4, 250.0, 13.7), (6, 562.5, 15.7)] {
+        let found = of_length(length) as f64;
+        assert!((found - expected).abs() <= 4.0 * deviation, "{found} of length {length}");
+    }
+    assert_eq!(of_length(8), 1000);
+    let both = indices(&passes(&mut stream(7), 2));
+    let sorted = |part: &[u64]| part.iter().copied().collect::<BTreeSet<u64>>();
+    assert_ne!(sorted(&both[..taken.len()]), sorted(&both[taken.len()..]), "each pass takes others");
+    assert_eq!(both[..taken.len()], taken);
+    assert_ne!(taken, indices(&passes(&mut stream(8), 1)));
+
+    let mut whole = stream(7);
+    passes(&mut whole, 1);
+    whole.next().unwrap();
+    let corpus = Box::new(Memory::new(all.clone()));
+    let mut resumed = BatchStream::resume(corpus, texts(), thinned(8, 2), whole.state()).unwrap();
+    assert_eq!(passes(&mut whole, 2), passes(&mut resumed, 2));
+}
+
+#[test]
+fn a_pass_of_which_nothing_is_taken_is_refused() {
+    let mut stream = BatchStream::new(memory(3), texts(), thinned(1_000_000, 8)).unwrap();
+    let error = stream.next().err().unwrap().to_string();
+    assert!(error.contains("`thinning.below`: of 3 examples not one was taken"), "{error}");
+}
+
 #[test]
 fn settings_that_make_no_sense_are_refused() {
     for (settings, remedy) in [
@@ -216,6 +256,9 @@ fn settings_that_make_no_sense_are_refused() {
         (StreamSettings { max_length: 0, ..settings(1) }, "`max_length`"),
         (StreamSettings { max_length: 40, ..settings(1) }, "write 41 or more"),
         (StreamSettings { limits: Limits::examples(0), ..settings(1) }, "`batch_examples`"),
+        (thinned(0, 1), "`thinning.below`"),
+        (thinned(5, 0), "`thinning.power`"),
+        (thinned(5, 9), "`thinning.power`"),
     ] {
         let error = BatchStream::new(memory(3), texts(), settings).err().unwrap().to_string();
         assert!(error.contains(remedy), "{error}");
@@ -329,7 +372,7 @@ proptest! {
         rows in prop::option::of(1usize..6),
     ) {
         let limits = Limits { batch_tokens: Some(tokens_limit), batch_examples: rows };
-        let settings = StreamSettings { seed, pool, limits, max_length: 20 };
+        let settings = StreamSettings { seed, pool, limits, max_length: 20, thinning: None };
         let mut stream = BatchStream::new(memory(count), texts(), settings).unwrap();
         for _ in 0..2 {
             let batches = passes_from(&mut stream, count);

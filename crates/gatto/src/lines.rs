@@ -28,6 +28,11 @@ impl Lines {
         Ok(Self { lines, read: 0 })
     }
 
+    /// Lines of standard input, of which the first bytes were looked at.
+    pub(crate) fn of(input: Box<dyn BufRead + Send>) -> Self {
+        Self { lines: corpus::Lines::new("standard input", input), read: 0 }
+    }
+
     /// What messages call the input.
     pub(crate) fn name(&self) -> String {
         self.lines.path().display().to_string()

@@ -8,6 +8,7 @@
 //! - [`explain`]: other answers to what an output depends on, and how far they agree with attention.
 //! - [`tree`]: what a beam search followed, and what it let go of at which step and why.
 //! - [`overlay`]: where in an image a model looked, word by word or head by head; and what it got wrong there.
+//! - [`spectrogram`]: when in a sound a model listened, token by token.
 //! - [`look`]: from what a model did to a picture of it.
 
 mod axis;
@@ -19,6 +20,7 @@ pub mod look;
 mod offline;
 pub mod overlay;
 mod raster;
+pub mod spectrogram;
 mod svg;
 mod terminal;
 pub mod tree;

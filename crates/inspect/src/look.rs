@@ -3,13 +3,17 @@
 use crate::explain::Explanation;
 use crate::heatmap::{Axes, Heatmap, HeatmapError, Panel, Scale, Token};
 use crate::overlay::{Focus, Overlay, OverlayError, View};
+use crate::spectrogram::{Heard, Spectrogram, SpectrogramError};
 use crate::tree::{Greedy, Output, Record, Tree, TreeError};
 use gatto_data::images::{Image, Mention};
+use gatto_data::sound::{Frames, Mention as Sounding};
 use gatto_data::tokens::{END, Tokenizer};
 use gatto_data::words;
 use gatto_metrics::Alignment;
 use gatto_metrics::alignment::merge;
-use gatto_model::{Attention, AttentionKind, ImageTrace, Matrix, Piece, Prediction, Searched, Trace};
+use gatto_model::{
+    Attention, AttentionKind, ImageTrace, Matrix, Piece, Prediction, Searched, SoundTrace, Trace,
+};
 
 /// Where a model looked. Without attention there is no panel, and so no heatmap.
 pub fn heatmap(title: &str, trace: &Trace) -> Result<Heatmap, HeatmapError> {
@@ -106,14 +110,25 @@ impl WrittenWord {
     }
 }
 
-/// The words of what was written, without its end; one where nothing was written.
+/// The words of what was written of an image, without its end; one where nothing was written.
 pub fn written_words(trace: &ImageTrace, text: &str) -> Vec<WrittenWord> {
     if trace.target.is_empty() {
         return vec![WrittenWord { text: text.to_owned(), tokens: vec![0], probability: None }];
     }
+    let mut found = words_of(&trace.target, &trace.log_probabilities, text);
+    if found.is_empty() {
+        // Nothing was written: what stands there is the end.
+        let probability = trace.log_probabilities.first().map(|log| log.exp());
+        found.push(WrittenWord { text: "–".to_owned(), tokens: vec![0], probability });
+    }
+    found
+}
+
+/// The words of what was written, as tokens and as text, without its end.
+fn words_of(target: &[Piece], logs: &[f32], text: &str) -> Vec<WrittenWord> {
     let split = words::split(text);
     let mut found: Vec<(usize, WrittenWord)> = Vec::new();
-    for (token, piece) in trace.target.iter().enumerate() {
+    for (token, piece) in target.iter().enumerate() {
         let Some(number) = piece.word else { continue };
         match found.last_mut() {
             Some((last, word)) if *last == number => word.tokens.push(token),
@@ -123,16 +138,61 @@ pub fn written_words(trace: &ImageTrace, text: &str) -> Vec<WrittenWord> {
             }
         }
     }
-    if found.is_empty() {
-        // Nothing was written: what stands there is the end.
-        found.push((0, WrittenWord { text: "–".to_owned(), tokens: vec![0], probability: None }));
-    }
-    let logs = &trace.log_probabilities;
     let whole = |(_, word): (usize, WrittenWord)| {
         let log: f32 = word.tokens.iter().map(|token| logs.get(*token).copied().unwrap_or(0.0)).sum();
         WrittenWord { probability: Some(log.exp()), ..word }
     };
     found.into_iter().map(whole).collect()
+}
+
+/// When a model listened in a sound, token by token, without the end; `known` tells when some of the words of `text` sound.
+/// A word of several tokens sounds while its first does.
+pub fn spectrogram(
+    title: &str,
+    powers: Frames,
+    pitches: (f64, f64),
+    trace: &SoundTrace,
+    text: &str,
+    known: &[Sounding],
+) -> Result<Spectrogram, SpectrogramError> {
+    let words = words_of(&trace.target, &trace.log_probabilities, text);
+    let stretch = |token: usize| {
+        let word = words.iter().position(|word| word.tokens.first() == Some(&token))?;
+        known.iter().find(|mention| mention.word == word).map(|mention| (mention.start, mention.end))
+    };
+    let weights = trace.weights.iter().flatten().take(trace.target.len().saturating_sub(1));
+    let heard = |(token, weights): (usize, &Vec<f32>)| Heard {
+        probability: trace.log_probabilities.get(token).map(|log| log.exp()),
+        known: stretch(token),
+        ..Heard::new(trace.target[token].text.clone(), weights.clone())
+    };
+    let mut tokens: Vec<Heard> = weights.enumerate().map(heard).collect();
+    if let (true, Some(end)) = (tokens.is_empty(), trace.weights.iter().flatten().next()) {
+        // Nothing was written: what stands there is the end.
+        tokens.push(Heard::new("–", end.clone()));
+    }
+    Spectrogram::new(title, powers, pitches, trace.timeline, tokens)
+}
+
+/// A word that was heard in a sound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeardWord {
+    /// The word and its tokens.
+    pub written: WrittenWord,
+    /// From which second to which it sounds, by where the model listened at its first token and at its last; none
+    /// where nothing listens.
+    pub heard: Option<(f64, f64)>,
+}
+
+/// The words of what was written of a sound, and when they sound.
+pub fn heard_words(trace: &SoundTrace, text: &str) -> Vec<HeardWord> {
+    let when = |token: Option<&usize>| trace.timeline.heard(trace.weights.as_ref()?.get(*token?)?);
+    let heard = |written: WrittenWord| {
+        let (first, last) = (when(written.tokens.first()), when(written.tokens.last()));
+        let heard = first.zip(last).map(|((start, own_end), (_, end))| (start, end.max(own_end)));
+        HeardWord { written, heard }
+    };
+    words_of(&trace.target, &trace.log_probabilities, text).into_iter().map(heard).collect()
 }
 
 /// What a search with a beam of this size considered. The tokenizer is that of the target.

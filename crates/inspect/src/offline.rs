@@ -27,6 +27,8 @@ pub(crate) struct Page<'a, D> {
     pub(crate) body: &'a str,
     /// What the scripts find as `data`.
     pub(crate) data: &'a D,
+    /// Whether it plays sounds that lie in its data.
+    pub(crate) plays: bool,
 }
 
 impl<D: Serialize> Page<'_, D> {
@@ -35,10 +37,11 @@ impl<D: Serialize> Page<'_, D> {
         let style = format!("{STYLE}{}", self.style);
         let script = format!("\"use strict\";\n{SCRIPT}{}", self.scripts.concat());
         let policy = format!(
-            "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src blob: data:; base-uri 'none'; \
+            "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src blob: data:; {}base-uri 'none'; \
              form-action 'none'",
             hash(&script),
-            hash(&style)
+            hash(&style),
+            if self.plays { "media-src data:; " } else { "" }
         );
         fill(PAGE, |slot| match slot {
             "policy" => policy.clone(),

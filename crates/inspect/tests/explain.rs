@@ -5,7 +5,8 @@ use gatto_data::Padded;
 use gatto_data::tokens::{END, Kind, Recipe, Tokenizer, TokenizerPair};
 use gatto_inspect::explain::{Report, explain, report};
 use gatto_model::config::{
-    AlignedKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig, TransformerConfig,
+    AlignedKind, FeedKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
+    TransformerConfig,
 };
 use gatto_model::{
     AttentionConfig, DecoderConfig, EncoderConfig, Forced, Model, ModelConfig, Prediction, Saved, Task,
@@ -60,8 +61,15 @@ fn of(config: ModelConfig) -> Saved {
         weight.values.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
     }
     let model = weights::install(model, values, Path::new("given"), true).expect("weights that fit");
-    let mut saved =
-        Saved { task: Task::Translate, plan, model, tokens, labels: None, search: Default::default() };
+    let mut saved = Saved {
+        task: Task::Translate,
+        plan,
+        model,
+        tokens,
+        labels: None,
+        search: Default::default(),
+        statistics: None,
+    };
     saved.search.max_length = 12;
     saved
 }
@@ -71,7 +79,7 @@ fn models() -> Vec<(&'static str, Saved)> {
     let fed = AttentionConfig {
         score: ScoreKind::General,
         query: QueryKind::Previous,
-        feed: true,
+        feed: FeedKind::Attentional,
         coverage: true,
         ..Default::default()
     };

@@ -64,7 +64,15 @@ fn of(config: ModelConfig) -> Saved {
         weight.values.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
     }
     let model = weights::install(model, values, Path::new("given"), true).expect("weights that fit");
-    Saved { task, plan, model, tokens, labels: labels.map(Arc::new), search: Default::default() }
+    Saved {
+        task,
+        plan,
+        model,
+        tokens,
+        labels: labels.map(Arc::new),
+        search: Default::default(),
+        statistics: None,
+    }
 }
 
 fn writing(encoder: EncoderConfig, decoder: DecoderConfig, attention: Option<AttentionConfig>) -> Saved {

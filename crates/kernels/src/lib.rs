@@ -19,6 +19,7 @@
 //! - [`additive`]: the additive score of attention
 //! - [`batched`]: one small product per sentence
 //! - [`cross_entropy`]: label-smoothed cross-entropy from logits
+//! - [`ctc`]: how probable labels are, whatever frames they stand at
 //! - [`optimise`]: sums of squares, Adam and SGD in place
 //! - [`dropout`]: masks, and values under them, from counter-based random numbers
 //! - [`crew`]: whole pieces of work side by side, each on one thread
@@ -34,6 +35,7 @@ pub mod batched;
 pub mod convolution;
 pub mod crew;
 pub mod cross_entropy;
+pub mod ctc;
 pub mod dropout;
 mod ending;
 pub mod group_norm;

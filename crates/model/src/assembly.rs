@@ -2,14 +2,20 @@
 
 use crate::bridge::{Bridge, Shore};
 use crate::config::{
-    BridgeKind, CnnConfig, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, Kind, Plan, Reader,
-    RecurrentDecoderConfig, RecurrentEncoderConfig, Role, TransformerConfig, VitConfig,
+    BridgeKind, CnnConfig, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, Kind, ListenerConfig,
+    Plan, Reader, RecurrentDecoderConfig, RecurrentEncoderConfig, Role, SoundTransformerConfig,
+    TransformerConfig, VitConfig, heard,
 };
 use crate::decoder::{Decoder, Looking, RecurrentDecoder, TransformerDecoder};
-use crate::encoder::{CnnEncoder, Encoder, Features, RecurrentEncoder, TransformerEncoder, VitEncoder};
+use crate::encoder::{
+    CnnEncoder, Encoder, Features, ListenerEncoder, RecurrentEncoder, SoundTransformerEncoder,
+    TransformerEncoder, VitEncoder,
+};
 use crate::output::Output;
 use gatto_data::images::{Grid, Preparation};
-use gatto_nn::recurrent::{Cell, Network, NetworkConfig, Reading};
+use gatto_data::sound;
+use gatto_nn::hearing::SoundFront;
+use gatto_nn::recurrent::{Cell, Network, NetworkConfig, Pyramid, Reading};
 use gatto_nn::transformer::Stack;
 use gatto_nn::vision::{GridPositionKind, GridPositions, ResidualNetwork};
 use gatto_nn::{Embedding, Initial, Linear};
@@ -22,6 +28,8 @@ pub(crate) fn encoder(plan: &Plan, vocabulary: usize, initial: &mut Initial) -> 
         Reader::Encoder(encoder) => Some(match encoder.parts().1 {
             EncoderKind::Cnn(settings) => cnn_encoder(plan, settings, initial),
             EncoderKind::Vit(settings) => vit_encoder(plan, settings, initial),
+            EncoderKind::Listener(settings) => listener(plan, settings, initial),
+            EncoderKind::SoundTransformer(settings) => sound_transformer(plan, settings, initial),
             EncoderKind::Recurrent(cell, settings) => {
                 recurrent_encoder(plan, encoder, cell, settings, vocabulary, initial)
             }
@@ -65,6 +73,37 @@ fn vit_encoder(plan: &Plan, settings: &VitConfig, initial: &mut Initial) -> Enco
         stack: Stack::new(settings.layers().settings(Role::Reading), initial),
         patch: settings.patch,
     })
+}
+
+fn listener(plan: &Plan, settings: &ListenerConfig, initial: &mut Initial) -> Encoder {
+    Encoder::Listener(ListenerEncoder {
+        front: (!settings.convolutions.is_empty()).then(|| front(plan, &settings.convolutions, initial)),
+        pyramid: Pyramid::new(&settings.pyramid(sounds(plan)), initial),
+        frames_per_state: settings.frames_per_state(),
+    })
+}
+
+fn sound_transformer(plan: &Plan, settings: &SoundTransformerConfig, initial: &mut Initial) -> Encoder {
+    let heard = heard(sounds(plan), &settings.convolutions).unwrap_or(1);
+    Encoder::SoundTransformer(SoundTransformerEncoder {
+        front: front(plan, &settings.convolutions, initial),
+        projection: Linear::new(heard, settings.width, initial),
+        stack: Stack::new(settings.layers().settings(Role::Reading), initial),
+        frames_per_state: settings.frames_per_state(),
+    })
+}
+
+/// Convolutions of so many channels over the frames of a plan.
+fn front(plan: &Plan, channels: &[usize], initial: &mut Initial) -> SoundFront {
+    SoundFront::new(sounds(plan).deltas + 1, channels, initial)
+}
+
+/// The sounds of a plan.
+fn sounds(plan: &Plan) -> &sound::Preparation {
+    match &plan.sound {
+        Some(sound) => sound,
+        None => unreachable!("a plan with an encoder of sounds says what they are, and was checked"),
+    }
 }
 
 /// The deviation of a class token's first values.
@@ -152,6 +191,11 @@ fn summary_of(encoder: &EncoderConfig) -> Shore {
         EncoderKind::Recurrent(cell, settings) => {
             Shore { cell: cell == Cell::Lstm, width: encoder.states(), layers: settings.layers }
         }
+        EncoderKind::Listener(settings) => Shore {
+            cell: settings.cell.cell() == Cell::Lstm,
+            width: encoder.states(),
+            layers: settings.layers,
+        },
         _ => Shore { cell: false, width: encoder.states(), layers: 1 },
     }
 }

@@ -1,5 +1,6 @@
 //! What is wanted of an output beside being a translation: how it begins, what it says and what it does not.
 
+use gatto_data::Frames;
 use gatto_data::images::Pixels;
 use gatto_data::tokens::{Kind, Tokenizer, UNKNOWN};
 use gatto_search::{Required, Wanted};
@@ -25,6 +26,19 @@ pub enum Asked<'a> {
     Text(&'a str),
     /// An image, prepared as the model's configuration says.
     Image(&'a Pixels),
+    /// A sound, prepared as the model's configuration says.
+    Sound(&'a Frames),
+}
+
+impl Asked<'_> {
+    /// What it is, in a word.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Image(_) => "an image",
+            Self::Sound(_) => "a sound",
+        }
+    }
 }
 
 impl<'a> From<&'a str> for Asked<'a> {
@@ -36,6 +50,12 @@ impl<'a> From<&'a str> for Asked<'a> {
 impl<'a> From<&'a Pixels> for Asked<'a> {
     fn from(image: &'a Pixels) -> Self {
         Self::Image(image)
+    }
+}
+
+impl<'a> From<&'a Frames> for Asked<'a> {
+    fn from(frames: &'a Frames) -> Self {
+        Self::Sound(frames)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::config::Task;
 use crate::error::ModelError;
 use crate::saved::{BATCH_TOKENS, LONGEST_SOURCE, Saved};
 use crate::stepping::Stepping;
-use gatto_data::random::mixed;
+use gatto_data::random::{mixed, share};
 use gatto_data::{Limits, evaluation_batches, in_input_order};
 use gatto_search::{
     Continuation, Followed, Follower, Hypothesis, Sampling, SearchConfig, Step, Wanted, beam_search, samples,
@@ -40,7 +40,7 @@ impl Draw {
     /// k-th seed behind it.
     pub(crate) fn number(self, sample: usize, place: usize) -> f64 {
         let key = mixed(self.seed.wrapping_add(sample as u64), self.line);
-        (mixed(key, place as u64) >> 11) as f64 / (1u64 << 53) as f64
+        share(mixed(key, place as u64))
     }
 }
 

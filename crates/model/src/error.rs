@@ -62,13 +62,52 @@ pub enum ModelError {
         /// What is asked of it.
         wanted: crate::Task,
     },
-    /// A text for a model that reads images, or the other way round.
-    #[error("source {} is {}; give it that", index + 1, if *images { "a text, and the model reads images" } else { "an image, and the model reads texts" })]
+    /// A text for a model that reads images, or the like.
+    #[error("source {} is {found}, and the model reads {wanted}; give it that", index + 1)]
     OtherSource {
         /// Which, counted from zero.
         index: usize,
-        /// Whether the model reads images.
-        images: bool,
+        /// What it is.
+        found: &'static str,
+        /// What the model reads: texts, images or sounds.
+        wanted: &'static str,
+    },
+    /// A sound whose frames are not those that the model reads.
+    #[error(
+        "sound {} has frames of {found} values, and the model reads {wanted}; prepare it as the model's configuration says",
+        index + 1
+    )]
+    OtherSound {
+        /// Which, counted from zero.
+        index: usize,
+        /// Values of its frames.
+        found: usize,
+        /// Those that the model reads.
+        wanted: usize,
+    },
+    /// A sound without a frame.
+    #[error("sound {} is empty; leave it out", index + 1)]
+    NoFrames {
+        /// Which, counted from zero.
+        index: usize,
+    },
+    /// A sound is longer than what is read at once.
+    #[error("sound {} has {count} frames; at most {limit} can be read at once: cut it at its pauses", index + 1)]
+    TooManyFrames {
+        /// Which, counted from zero.
+        index: usize,
+        /// Its frames.
+        count: usize,
+        /// The most frames.
+        limit: usize,
+    },
+    /// Models that prepare sounds in different ways.
+    #[error(
+        "model {model} reads sounds in another way than the first; only models with the same [sound] write together"
+    )]
+    OtherSounds {
+        /// Which, counted from one.
+        model: usize,
     },
     /// Models that prepare images in different ways.
     #[error(
@@ -139,6 +178,15 @@ pub enum ModelError {
         ours: String,
         /// What it is in the other.
         theirs: String,
+    },
+    /// States that tell nothing by themselves.
+    #[error("the encoder of the model tells no tokens by itself; train one with [ctc]")]
+    NoCtc,
+    /// A language model that is none.
+    #[error("{found}, and a language model is needed (`task = \"language-model\"`)")]
+    NoLanguageModel {
+        /// What it is instead.
+        found: String,
     },
     /// Models cannot write together.
     #[error(transparent)]

@@ -10,10 +10,12 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod assembly;
+mod beside;
 mod bridge;
 pub mod config;
 mod constraints;
 mod continuing;
+mod ctc;
 mod decoder;
 mod encoder;
 mod error;
@@ -39,6 +41,7 @@ pub use config::{
 };
 pub use constraints::{Asked, ConstraintProblem, Constraints, Request};
 pub use continuing::{Continued, Continuing, Draw, Drawing};
+pub use ctc::Heard;
 pub use decoder::{Alignment, State};
 pub use error::ModelError;
 pub use filling::{Filled, MASK_WORD};
@@ -55,6 +58,7 @@ pub use stored::{Parameter, Stored};
 pub use telling::{Classified, Labelled};
 pub use together::{Other, Writers};
 pub use trace::{
-    Attention, AttentionKind, Forced, ImageTrace, MOST_SCORES, Matrix, Piece, Trace, log_probabilities,
+    Attention, AttentionKind, Forced, ImageTrace, MOST_SCORES, Matrix, Piece, SoundTrace, Trace,
+    log_probabilities,
 };
 pub use writing::{Prediction, write};

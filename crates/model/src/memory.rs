@@ -3,6 +3,7 @@
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use gatto_data::images::ImageBatch;
 use gatto_data::random::mixed;
+use gatto_data::sound::SoundBatch;
 use gatto_data::tokens::START;
 use gatto_data::{Padded, Sources};
 use gatto_nn::recurrent::CellState;
@@ -26,6 +27,9 @@ pub struct Memory {
     pub heads: Vec<Tensor<4>>,
     /// The state of a token that stands for the whole, where it is not among `states`: [B, width].
     pub class: Option<Tensor<2>>,
+    /// Frames of a sound that a position stands for, with which [`gatto_data::sound::Timeline::joined`] tells when it is;
+    /// 1 for what is no sound.
+    pub frames_per_state: usize,
     /// What a decoder that read the source itself goes on from.
     pub(crate) prefix: Option<StackState>,
 }
@@ -33,14 +37,27 @@ pub struct Memory {
 impl Memory {
     /// The memory of an encoder that leaves `states` [B, positions, width] and nothing else.
     pub(crate) fn new(states: Tensor<3>, source: &Tokens) -> Self {
+        let Tokens { mask, lengths, identities, .. } = source.clone();
+        Self::of_positions(states, mask, lengths, identities)
+    }
+
+    /// The same of anything that has positions, some of which exist.
+    pub(crate) fn of_positions(
+        states: Tensor<3>,
+        mask: Tensor<2>,
+        lengths: Vec<usize>,
+        identities: Vec<u64>,
+    ) -> Self {
+        let (summary, heads) = (Vec::new(), Vec::new());
         Self {
             states,
-            mask: source.mask.clone(),
-            summary: Vec::new(),
-            identities: source.identities.clone(),
-            lengths: source.lengths.clone(),
-            heads: Vec::new(),
+            mask,
+            summary,
+            identities,
+            lengths,
+            heads,
             class: None,
+            frames_per_state: 1,
             prefix: None,
         }
     }
@@ -50,16 +67,8 @@ impl Memory {
         let [batch, regions, _] = states.dims();
         let of_image =
             |row| images.row(row).iter().fold(0, |sum, value| mixed(sum, u64::from(value.to_bits())));
-        Self {
-            mask: Tensor::ones([batch, regions], &states.device()),
-            states,
-            summary: Vec::new(),
-            identities: (0..batch).map(of_image).collect(),
-            lengths: vec![regions; batch],
-            heads: Vec::new(),
-            class: None,
-            prefix: None,
-        }
+        let mask = Tensor::ones([batch, regions], &states.device());
+        Self::of_positions(states, mask, vec![regions; batch], (0..batch).map(of_image).collect())
     }
 
     /// The memory with only these rows, in this order.
@@ -74,6 +83,7 @@ impl Memory {
             lengths: rows.iter().map(|&row| self.lengths[row]).collect(),
             heads: self.heads.iter().map(|heads| heads.clone().select(0, ids.clone())).collect(),
             class: self.class.clone().map(|class| class.select(0, ids.clone())),
+            frames_per_state: self.frames_per_state,
             prefix: self.prefix.as_ref().map(|prefix| prefix.select(rows, &ids)),
         }
     }
@@ -91,6 +101,8 @@ pub enum Reading<'a> {
     Tokens(&'a Padded),
     /// Images.
     Images(&'a ImageBatch),
+    /// Sounds.
+    Sound(&'a SoundBatch),
 }
 
 impl Reading<'_> {
@@ -99,6 +111,7 @@ impl Reading<'_> {
         match self {
             Self::Tokens(tokens) => tokens.rows,
             Self::Images(images) => images.rows,
+            Self::Sound(sounds) => sounds.rows,
         }
     }
 }
@@ -114,6 +127,7 @@ impl<'a> From<&'a Sources> for Reading<'a> {
         match sources {
             Sources::Tokens(tokens) => Self::Tokens(tokens),
             Sources::Images(images) => Self::Images(images),
+            Sources::Sound(sounds) => Self::Sound(sounds),
         }
     }
 }

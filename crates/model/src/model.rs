@@ -12,7 +12,7 @@ use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
 use gatto_data::{Labels, Padded};
 use gatto_nn::attention::Choosing;
-use gatto_nn::{Initial, Noise, Preparing};
+use gatto_nn::{Initial, Linear, Noise, Preparing};
 
 /// The numbers of tokens on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub struct Model {
     head: Option<Head>,
     /// A language model whose states stand beside the encoder's token vectors.
     features: Option<Features>,
+    /// What the encoder's states tell by themselves.
+    ctc: Option<Linear>,
     /// One network reads source, separator and target as one sequence.
     #[module(skip)]
     single: bool,
@@ -94,9 +96,11 @@ impl Model {
         };
         let features =
             plan.features.as_ref().map(|features| assembly::features(features, vocabularies.source, initial));
+        let states = plan.encoder().map_or(0, |encoder| encoder.states());
+        let ctc = plan.ctc.map(|_| Linear::new(states, vocabularies.target, initial));
         let single = plan.reader == Reader::Itself;
         let source_output = plan.sharing.source_output;
-        Self { encoder, decoder, head, features, single, source_output, vocabularies, whole: true }
+        Self { encoder, decoder, head, features, ctc, single, source_output, vocabularies, whole: true }
     }
 
     /// The same model, and whether all its parameters have values.
@@ -115,6 +119,7 @@ impl Model {
         let how = how.into();
         self.encoder.iter_mut().for_each(|encoder| encoder.prepare(how));
         self.features.iter_mut().for_each(|features| features.network.prepare(how));
+        self.ctc.iter_mut().for_each(|ctc| ctc.prepare(how));
         let source = self.encoder.as_ref().filter(|_| self.source_output).and_then(Encoder::embedding);
         if let Some(decoder) = &mut self.decoder {
             decoder.prepare(source, how);
@@ -124,15 +129,15 @@ impl Model {
     /// Reads a batch of sources; a language model has nothing to read.
     ///
     /// # Panics
-    /// If these are images and the model reads tokens, or the other way round.
+    /// If these are images and the model reads tokens or sounds, or the other way round.
     pub fn encode<'a>(&self, source: impl Into<Reading<'a>>, noise: &mut Noise) -> Option<Memory> {
         let (encoder, source) = (self.encoder.as_ref()?, self.input(source.into()));
         let vectors = encoder.embed(&source, self.lend(), &self.device());
         Some(encoder.read(&source, vectors, self.lend(), noise))
     }
 
-    /// The vectors of a batch of source tokens, or the pixels of each region of images, row by row: [B, S, C]. A
-    /// language model has none.
+    /// The vectors of a batch of source tokens, the pixels of each region of images, row by row, or the frames of sounds:
+    /// [B, S, C]. A language model has none.
     ///
     /// # Panics
     /// As [`Model::encode`].
@@ -171,6 +176,11 @@ impl Model {
         Some(self.head.as_ref()?.unscored(memory, rows, embedding, noise).0)
     }
 
+    /// What the encoder's states tell by themselves, if they do: scores of tokens.
+    pub(crate) fn ctc(&self) -> Option<&Linear> {
+        self.ctc.as_ref()
+    }
+
     /// What an encoder may use as its own.
     fn lend(&self) -> Lent<'_> {
         let lent = self.decoder.as_ref().map(Decoder::lend).unwrap_or_default();
@@ -194,6 +204,7 @@ impl Model {
         let device = self.device();
         match source {
             Reading::Images(images) => Input::Images(images),
+            Reading::Sound(sounds) => Input::Sound(sounds),
             Reading::Tokens(source) => Input::Tokens(match self.single {
                 true => Tokens::without_end(source, &device),
                 false if self.head.as_ref().is_some_and(Head::reads_start) => {

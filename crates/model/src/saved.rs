@@ -5,8 +5,8 @@
 //! is not looked at here.
 
 use crate::config::{
-    self, AttentionConfig, Complaint, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig, ModelConfig,
-    SharingConfig, SingleConfig, Task,
+    self, AttentionConfig, Complaint, CtcConfig, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig,
+    ModelConfig, SharingConfig, SingleConfig, Task,
 };
 use crate::constraints::Asked;
 use crate::error::ModelError;
@@ -16,7 +16,7 @@ use crate::stored::Stored;
 use burn::tensor::Device;
 use gatto_data::images::{ImageCoder, Preparation};
 use gatto_data::tokens::{TokenizerPair, TokensConfig};
-use gatto_data::{Coder, Labels, Source};
+use gatto_data::{Coder, Labels, Source, sound};
 use gatto_nn::Precision;
 use gatto_search::SearchConfig;
 use serde::Deserialize;
@@ -34,7 +34,7 @@ const ANSWERS: &str = "head.output.bias";
 
 /// The most tokens of one source.
 pub(crate) const LONGEST_SOURCE: usize = 10_000;
-/// The most source tokens that are computed together, padding included.
+/// The most source tokens, or frames, that are computed together, padding included.
 pub(crate) const BATCH_TOKENS: usize = 32_768;
 
 /// The keys of a configuration that say what a model is; training has checked the others.
@@ -52,6 +52,8 @@ struct Described {
     #[serde(default)]
     sharing: SharingConfig,
     images: Option<Preparation>,
+    sound: Option<sound::Preparation>,
+    ctc: Option<CtcConfig>,
     #[serde(default)]
     search: SearchConfig,
 }
@@ -71,8 +73,12 @@ impl Described {
             features: self.features.clone(),
             sharing: self.sharing.clone(),
             images: self.images,
+            sound: self.sound,
+            ctc: self.ctc,
         };
-        model.plan(self.tokens.is_shared())
+        let plan = model.plan(self.tokens.is_shared())?;
+        plan.check_search(&self.search)?;
+        Ok(plan)
     }
 
     /// Refuses one tokenizer where the configuration says two, and two where it says one. A language
@@ -107,6 +113,8 @@ pub struct Saved {
     pub labels: Option<Arc<Labels>>,
     /// How it searches unless told otherwise.
     pub search: SearchConfig,
+    /// What the values of sounds are divided by, where it is the same for all of them.
+    pub statistics: Option<sound::Statistics>,
 }
 
 /// All of a run directory but the values of its parameters.
@@ -115,6 +123,7 @@ pub(crate) struct Opened {
     pub(crate) plan: config::Plan,
     tokens: TokenizerPair,
     labels: Option<Arc<Labels>>,
+    statistics: Option<sound::Statistics>,
     pub(crate) stored: Stored,
 }
 
@@ -143,6 +152,14 @@ impl Opened {
             }
             false => None,
         };
+        let of_corpus = |sound: &sound::Preparation| sound.normalisation == sound::Normalisation::Corpus;
+        let statistics = match plan.sound.is_some_and(|sound| of_corpus(&sound)) {
+            true => {
+                require(sound::Statistics::FILE)?;
+                Some(sound::Statistics::load(directory)?)
+            }
+            false => None,
+        };
         let stored = Stored::open(&directory.join(WEIGHTS))?;
         if let (Some(labels), Some(answers)) = (&labels, stored.parameters().get(ANSWERS))
             && answers.shape != [labels.len()]
@@ -150,7 +167,7 @@ impl Opened {
             let (path, found, expected) = (directory.join(LABELS), labels.len(), answers.count());
             return Err(ModelError::OtherLabels { path, found, expected });
         }
-        Ok(Self { described, plan, tokens, labels, stored })
+        Ok(Self { described, plan, tokens, labels, statistics, stored })
     }
 
     pub(crate) fn vocabularies(&self) -> Vocabularies {
@@ -197,13 +214,22 @@ impl Saved {
         }
         let taking = Taking { precision: precision.unwrap_or(stored), whole };
         let model = Model::from_file(&opened.plan, opened.vocabularies(), &opened.stored, taking, device)?;
-        let Opened { described, plan, tokens, labels, .. } = opened;
-        Ok(Self { task: described.task, plan, model, tokens, labels, search: described.search })
+        let Opened { described, plan, tokens, labels, statistics, .. } = opened;
+        Ok(Self { task: described.task, plan, model, tokens, labels, search: described.search, statistics })
     }
 
     /// How examples become rows of ids for this model.
     pub fn coder(&self) -> Coder {
         self.task.coder(&self.tokens, self.labels.as_ref())
+    }
+
+    /// What makes frames of sounds for this model, if it reads them.
+    ///
+    /// # Errors
+    /// If what is known of the corpus does not go with the features.
+    pub fn preparer(&self) -> Result<Option<sound::Preparer>, ModelError> {
+        let preparer = |sound| sound::Preparer::new(sound, self.statistics.clone());
+        Ok(self.plan.sound.map(preparer).transpose()?)
     }
 
     /// How the texts of images become ids for this model.
@@ -213,9 +239,20 @@ impl Saved {
 
     /// What a model reads of a source, number `index` of the input; an error if it cannot read it.
     pub(crate) fn source(&self, index: usize, source: Asked<'_>) -> Result<Source, ModelError> {
-        match (source, &self.plan.images) {
-            (Asked::Text(text), None) => Ok(Source::Tokens(self.encode_source(index, text)?)),
-            (Asked::Image(image), Some(images)) => {
+        match (source, &self.plan.images, &self.plan.sound) {
+            (Asked::Text(text), None, None) => Ok(Source::Tokens(self.encode_source(index, text)?)),
+            (Asked::Sound(frames), _, Some(sound)) => {
+                let (found, wanted) = (frames.bands, sound.width());
+                match (found == wanted && frames.values.len().is_multiple_of(wanted), frames.len()) {
+                    (false, _) => Err(ModelError::OtherSound { index, found, wanted }),
+                    (true, 0) => Err(ModelError::NoFrames { index }),
+                    (true, count) if count > self.plan.most_frames() => {
+                        Err(ModelError::TooManyFrames { index, count, limit: self.plan.most_frames() })
+                    }
+                    _ => Ok(Source::Sound(frames.clone())),
+                }
+            }
+            (Asked::Image(image), Some(images), _) => {
                 let found = [image.height(), image.width(), image.channels()];
                 let wanted = [images.height, images.width, images.channels];
                 match found == wanted {
@@ -223,7 +260,7 @@ impl Saved {
                     false => Err(ModelError::OtherImage { index, found, wanted }),
                 }
             }
-            (_, images) => Err(ModelError::OtherSource { index, images: images.is_some() }),
+            _ => Err(ModelError::OtherSource { index, found: source.kind(), wanted: self.plan.sources() }),
         }
     }
 

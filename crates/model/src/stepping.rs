@@ -32,6 +32,11 @@ impl<'a> Stepping<'a> {
         Self { model, memory, rows, looking: false }
     }
 
+    /// What the model has read.
+    pub(crate) fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref()
+    }
+
     /// The same, and [`Step::attention`] tells where each step looked.
     pub fn looking(self) -> Self {
         Self { looking: true, ..self }

@@ -3,9 +3,11 @@
 //! What a source becomes depends on nothing but the source: those that are computed together have one length, so
 //! that none is padded, and every thread takes whole batches.
 
-use crate::config::Reader;
+use crate::beside::Beside;
+use crate::config::{Reader, Task};
 use crate::constraints::{Asked, Request};
 use crate::continuing::{Draw, Drawing};
+use crate::ctc::CtcStepping;
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::saved::{BATCH_TOKENS, Saved};
@@ -13,11 +15,11 @@ use crate::stepping::Stepping;
 use crate::writing::Prediction;
 use gatto_data::images::{Augmentation, Preparation};
 use gatto_data::tokens::Tokenizer;
-use gatto_data::{Batch, Limits, Source, in_input_order, prediction_batches};
+use gatto_data::{Batch, Limits, Source, in_input_order, prediction_batches, sound};
 use gatto_kernels::crew::Crew;
 use gatto_nn::Noise;
 use gatto_search::{
-    Beam, Ensemble, Followed, Follower, Found, Hypothesis, Mean, Place, Ranked, Repeated, Sampling,
+    Beam, Ensemble, Followed, Follower, Found, Fusion, Hypothesis, Mean, Place, Ranked, Repeated, Sampling,
     SearchConfig, Wanted, alternatives, beam_search, samples, score,
 };
 
@@ -28,6 +30,8 @@ const MOST_BREACHES: usize = 64;
 pub struct Writers<'a> {
     models: Vec<&'a Saved>,
     mean: Mean,
+    /// A language model that has a say, and how much.
+    language: Option<(&'a Saved, f64)>,
     pub(crate) search: SearchConfig,
     follower: Option<&'a dyn Follower>,
 }
@@ -44,7 +48,7 @@ pub struct Other {
 }
 
 /// The models of one batch, as search sees them.
-type Stepped<'a> = Followed<'a, Ensemble<Stepping<'a>>>;
+type Stepped<'a> = Followed<'a, Fusion<Ensemble<Stepping<'a>>, Beside<'a>>>;
 
 impl<'a> Writers<'a> {
     /// One model by itself, which searches as its configuration says.
@@ -60,6 +64,9 @@ impl<'a> Writers<'a> {
             if images_of(first) != images_of(model) {
                 return Err(ModelError::OtherImages { model: number });
             }
+            if sounds_of(first) != sounds_of(model) {
+                return Err(ModelError::OtherSounds { model: number });
+            }
             let (ours, theirs) = (&first.tokens, &model.tokens);
             for (side, ours, theirs) in
                 [("source", &ours.source, &theirs.source), ("target", &ours.target, &theirs.target)]
@@ -68,7 +75,7 @@ impl<'a> Writers<'a> {
             }
         }
         let search = first.search.clone();
-        Ok(Self { models, mean, search, follower: None })
+        Ok(Self { models, mean, language: None, search, follower: None })
     }
 
     /// The same with another search.
@@ -79,6 +86,21 @@ impl<'a> Writers<'a> {
     /// The same with someone who follows what is written, and may call it off; sentences are the places of requests.
     pub fn followed_by(self, follower: &'a dyn Follower) -> Self {
         Self { follower: Some(follower), ..self }
+    }
+
+    /// The same beside a language model with the same tokens, whose log-probabilities count `weight` times: shallow
+    /// fusion.
+    ///
+    /// # Errors
+    /// If it is no language model, or its tokens are others.
+    pub fn beside_language_model(self, model: &'a Saved, weight: f64) -> Result<Self, ModelError> {
+        if model.task != Task::LanguageModel {
+            return Err(ModelError::NoLanguageModel {
+                found: format!("the model is for `task = \"{}\"`", model.task),
+            });
+        }
+        check_alike(self.models.len() + 1, "target", self.tokenizer(), &model.tokens.target)?;
+        Ok(Self { language: Some((model, weight.max(0.0))), ..self })
     }
 
     /// The `count` best outputs for each request that the search finds, the best first; fewer where it finds no
@@ -199,7 +221,7 @@ impl<'a> Writers<'a> {
         self.score_each(&sources, targets, batch)
     }
 
-    /// [`Writers::score`] of texts or images.
+    /// [`Writers::score`] of texts, images or sounds.
     pub fn score_each<T: AsRef<str>>(
         &self,
         sources: &[Asked<'_>],
@@ -217,7 +239,7 @@ impl<'a> Writers<'a> {
         let sources = sources.iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()?;
         self.on_batches(sources, batch, |model, rows| {
             let wanted = |&row: &usize| targets.get(row).cloned().unwrap_or_default();
-            score(model, &rows.iter().map(wanted).collect::<Vec<_>>())
+            score(model.model().model(), &rows.iter().map(wanted).collect::<Vec<_>>())
         })
     }
 
@@ -228,6 +250,7 @@ impl<'a> Writers<'a> {
             let tokens = match &source {
                 Source::Tokens(tokens) => tokens.len(),
                 Source::Image(_) => 0, // how long its caption is, an image does not tell
+                Source::Sound(frames) => self.states_of(frames.len()),
             };
             let longest = self.longest(tokens);
             let shortest = self.search.shortest(tokens).min(longest.saturating_sub(1));
@@ -244,6 +267,11 @@ impl<'a> Writers<'a> {
         first
     }
 
+    /// How many states the first model makes of so many frames.
+    fn states_of(&self, frames: usize) -> usize {
+        frames.div_ceil(self.models[0].plan.frames_per_state().unwrap_or(1))
+    }
+
     fn tokenizer(&self) -> &Tokenizer {
         &self.models[0].tokens.target
     }
@@ -255,7 +283,8 @@ impl<'a> Writers<'a> {
             let taken = if model.plan.reader == Reader::Itself { source } else { 0 };
             model.plan.most_target().map(|most| most.saturating_sub(taken))
         };
-        let rooms = self.models.iter().filter_map(room);
+        let language = self.language.as_ref().map(|(model, _)| model);
+        let rooms = self.models.iter().chain(language).filter_map(room);
         rooms.fold(self.search.longest(source), usize::min)
     }
 
@@ -267,24 +296,57 @@ impl<'a> Writers<'a> {
         work: impl Fn(&Stepped<'_>, &[usize]) -> Vec<R> + Sync,
     ) -> Result<Vec<R>, ModelError> {
         let images = self.models.iter().map(|model| model.plan.most_images()).min().unwrap_or(usize::MAX);
-        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch.min(images)) };
+        let frames =
+            sources.iter().map(|source| if let Source::Sound(frames) = source { frames.len() } else { 0 });
+        let frames = frames.max().unwrap_or(0);
+        let sounds =
+            self.models.iter().map(|model| model.plan.most_sounds(frames)).min().unwrap_or(usize::MAX);
+        let most = batch.min(images).min(sounds);
+        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(most) };
         let batches = prediction_batches(sources, &limits)?;
         let models = || self.models.iter().map(|saved| saved.model.clone()).collect::<Vec<Model>>();
-        let each = batches.into_iter().map(|batch| (models(), batch)).collect();
+        let language = || self.language.map(|(saved, _)| saved.model.clone());
+        let each = batches.into_iter().map(|batch| (models(), language(), batch)).collect();
         let (mean, looking) = (self.mean, self.search.coverage > 0.0);
-        let found = Crew::of_current_pool().each(each, |(models, batch): (Vec<Model>, Batch)| {
+        let found = Crew::of_current_pool().each(each, |(models, language, batch): Part| {
             let stepping = |model| {
                 let stepping =
                     Stepping::new(model, model.encode(&batch.source, &mut Noise::none()), batch.rows());
                 if looking { stepping.looking() } else { stepping }
             };
-            let together = Ensemble::new(models.iter().map(stepping).collect(), mean)?;
+            let steppings: Vec<Stepping<'_>> = models.iter().map(stepping).collect();
+            let others = self.beside(&models, &steppings, language.as_ref(), batch.rows());
+            let weight = if self.search.ctc > 0.0 { 1.0 - self.search.ctc } else { 1.0 };
+            let together = Fusion::new(Ensemble::new(steppings, mean)?, weight, others);
             let rows: Vec<usize> = batch.indices.iter().map(|&index| index as usize).collect();
             let made = work(&Followed::new(together, rows.clone(), self.follower), &rows);
             Ok(batch.indices.into_iter().zip(made).collect::<Vec<_>>())
         });
         let found = found.into_iter().collect::<Result<Vec<_>, ModelError>>()?;
         Ok(in_input_order(found.into_iter().flatten()))
+    }
+
+    /// What else has a say over a batch, and how much.
+    fn beside<'m>(
+        &self,
+        models: &'m [Model],
+        steppings: &[Stepping<'m>],
+        language: Option<&'m Model>,
+        rows: usize,
+    ) -> Vec<(Beside<'m>, f64)> {
+        let mut others = Vec::new();
+        if self.search.ctc > 0.0 {
+            let told = |(model, stepping): (&'m Model, &Stepping<'m>)| {
+                stepping.memory().and_then(|memory| CtcStepping::new(model, memory))
+            };
+            let told: Vec<CtcStepping> = models.iter().zip(steppings).filter_map(told).collect();
+            let each = self.search.ctc / told.len().max(1) as f64;
+            others.extend(told.into_iter().map(|told| (Beside::Ctc(told), each)));
+        }
+        if let (Some(model), Some((_, weight))) = (language, self.language) {
+            others.push((Beside::Language(Stepping::new(model, None, rows)), weight));
+        }
+        others
     }
 
     /// Searches for one sentence in each row of the model; again where the best have words that must not be, without
@@ -335,10 +397,19 @@ impl<'a> Writers<'a> {
     }
 }
 
+/// The models of a thread, the language model beside them, and a batch.
+type Part = (Vec<Model>, Option<Model>, Batch);
+
 /// How a model reads images; what is changed at random belongs to training.
 fn images_of(model: &Saved) -> Option<Preparation> {
     let plain = Augmentation::default();
     model.plan.images.map(|images| Preparation { augmentation: plain, ..images })
+}
+
+/// How a model reads sounds; what is changed at random belongs to training.
+fn sounds_of(model: &Saved) -> Option<sound::Preparation> {
+    let plain = sound::Augmentation::default();
+    model.plan.sound.map(|sound| sound::Preparation { augmentation: plain, ..sound })
 }
 
 /// Refuses a model whose tokens are others than those of the first.

@@ -8,8 +8,10 @@
 
 mod activation;
 pub mod attention;
+mod ctc;
 mod embedding;
 mod flex;
+pub mod hearing;
 mod initial;
 mod linear;
 pub mod loss;
@@ -24,6 +26,7 @@ pub mod transformer;
 pub mod vision;
 
 pub use activation::{Activation, activate, activate_dropped, activate_plain};
+pub use ctc::{CtcTargets, ctc_loss, ctc_loss_plain};
 pub use embedding::Embedding;
 pub use flex::update;
 pub use initial::Initial;

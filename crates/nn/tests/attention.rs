@@ -5,7 +5,7 @@ use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use gatto_nn::Initial;
 use gatto_nn::attention::{
-    Aligned, Attention, AttentionSettings, Choosing, FocusKind, ScoreKind, ScoreSizes, additive,
+    Aligned, Attention, AttentionSettings, Choosing, FocusKind, Remembered, ScoreKind, ScoreSizes, additive,
     additive_plain, batched, batched_plain,
 };
 use proptest::prelude::*;
@@ -103,7 +103,8 @@ fn settings(case: &Value, query: usize, states: usize) -> AttentionSettings {
     };
     let score: ScoreKind = serde_json::from_value(case["score"].clone()).expect("a known score");
     let coverage = case["coverage"].as_bool().expect("true or false");
-    AttentionSettings { score, focus, sizes: ScoreSizes { query, states, width: 3, positions: 8 }, coverage }
+    let sizes = ScoreSizes { query, states, width: 3, positions: 8 };
+    AttentionSettings { score, focus, sizes, coverage, trail: None }
 }
 
 #[test]
@@ -125,16 +126,18 @@ fn attention_agrees_with_pytorch_in_weights_context_and_every_gradient() {
         let source = attention.source(states.clone(), mask.clone(), Vec::new());
         let (weights, context) = match settings.coverage {
             false => {
-                let looked = attention.look(query.clone(), &source, None, 0, Choosing::MostProbable);
+                let looked =
+                    attention.look(query.clone(), &source, &Remembered::default(), 0, Choosing::MostProbable);
                 (looked.weights, looked.context)
             }
             true => {
-                let mut covered = mask * 0.0;
+                let [batch, positions] = mask.dims();
+                let mut before = attention.nothing_yet(batch, positions, &device);
                 let (mut weights, mut contexts) = (Vec::new(), Vec::new());
                 for t in 0..query.dims()[1] {
                     let now = query.clone().narrow(1, t, 1);
-                    let looked = attention.look(now, &source, Some(&covered), t, Choosing::MostProbable);
-                    covered = covered + looked.weights.clone().squeeze_dim::<2>(1);
+                    let looked = attention.look(now, &source, &before, t, Choosing::MostProbable);
+                    before = before.behind(&looked);
                     weights.push(looked.weights);
                     contexts.push(looked.context);
                 }

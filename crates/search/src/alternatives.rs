@@ -1,8 +1,6 @@
 //! What else could stand at a place of a sequence, and how it would have gone on from there.
 
-use crate::log_sum::log_sum_exp;
 use crate::repeated::Repeated;
-use crate::step::log_probability;
 use crate::{Beam, Hypothesis, Step, Wanted, beam_search};
 
 /// A token at the chosen place, and the sequence with it.
@@ -79,12 +77,12 @@ fn most_probable<S: Step>(
     let mut log_probabilities = Vec::with_capacity(given.len());
     for &token in given {
         let (logits, next) = model.step(&[last], state);
-        log_probabilities.extend(logits.rows().map(|scores| log_probability(scores, token)));
+        log_probabilities.extend(logits.rows().map(|scores| logits.log_probability(scores, token)));
         (state, last) = (next, token);
     }
     let (logits, _) = model.step(&[last], state);
     let scores = logits.rows().next().unwrap_or_default();
-    let sum = log_sum_exp(scores);
+    let sum = logits.log_sum(scores);
     let allowed = |(token, score): &(u32, f32)| {
         score.is_finite() && !model.forbidden().contains(token) && (may_end || *token != model.end())
     };

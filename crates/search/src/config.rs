@@ -31,6 +31,8 @@ pub struct SearchConfig {
     pub diversity: f64,
     /// n-grams of this many tokens occur once in a sequence; 0 for no such rule.
     pub no_repeat_ngram: usize,
+    /// λ: what frames tell by themselves counts so much, and the decoder 1 − λ; for models with [ctc], 0 for nothing.
+    pub ctc: f64,
 }
 
 /// What log p is divided by, as a word of the configuration.
@@ -61,6 +63,7 @@ impl Default for SearchConfig {
             groups: 1,
             diversity: 0.5,
             no_repeat_ngram: 0,
+            ctc: 0.0,
         }
     }
 }
@@ -119,6 +122,11 @@ impl SearchConfig {
             self.no_repeat_ngram <= 100,
             "no_repeat_ngram",
             "must be from 0 to 100; write 3, for instance, or 0 for no such rule",
+        );
+        require(
+            (0.0..=1.0).contains(&self.ctc),
+            "ctc",
+            "must be from 0 to 1; write 0.3, for instance, or 0 for the decoder alone",
         );
         found
     }
@@ -212,5 +220,7 @@ mod tests {
         assert_eq!(keys("max_ratio = 0.0\nmin_ratio = -1.0"), ["min_ratio", "max_ratio"]);
         assert_eq!(keys("beam = 4\ngroups = 5"), ["groups"]);
         assert_eq!(keys("groups = 0\nno_repeat_ngram = 101"), ["groups", "no_repeat_ngram"]);
+        assert_eq!(keys("ctc = 1.5"), ["ctc"]);
+        assert_eq!(keys("ctc = nan"), ["ctc"]);
     }
 }

@@ -1,6 +1,5 @@
 //! The loop of every search: tokens that are given first, then those that are chosen.
 
-use crate::step::log_probability;
 use crate::{Hypothesis, Step};
 
 /// What was written behind a prompt.
@@ -56,12 +55,12 @@ pub fn continued<S: Step>(
         for (scores, (last, &row)) in logits.rows().zip(tokens.iter_mut().zip(&rows)) {
             let Continuation { prompt, hypothesis } = &mut found[row];
             if let Some(&given) = prompts[row].get(place) {
-                prompt.push(log_probability(scores, given));
+                prompt.push(logits.log_probability(scores, given));
                 *last = given;
                 continue;
             }
             let token = choose(row, place - prompts[row].len(), scores);
-            hypothesis.log_probabilities.push(log_probability(scores, token));
+            hypothesis.log_probabilities.push(logits.log_probability(scores, token));
             hypothesis.finished = token == model.end();
             if !hypothesis.finished {
                 hypothesis.tokens.push(token);

@@ -43,6 +43,11 @@ impl<'a, S> Followed<'a, S> {
     pub fn new(model: S, sentences: Vec<usize>, follower: Option<&'a dyn Follower>) -> Self {
         Self { model, sentences, follower }
     }
+
+    /// The model without whoever follows.
+    pub fn model(&self) -> &S {
+        &self.model
+    }
 }
 
 impl<S: Step> Followed<'_, S> {

@@ -39,13 +39,30 @@ pub trait Step {
 pub struct Logits {
     values: Vec<f32>,
     vocabulary: usize,
+    /// Whether they are what hypotheses are compared by as they stand, and not made to sum to one.
+    fixed: bool,
 }
 
 impl Logits {
     /// Scores of `values.len() / vocabulary` rows.
     pub fn new(values: Vec<f32>, vocabulary: usize) -> Self {
         debug_assert!(vocabulary > 0 && values.len().is_multiple_of(vocabulary));
-        Self { values, vocabulary }
+        Self { values, vocabulary, fixed: false }
+    }
+
+    /// Scores that stand for log-probabilities, though those of a row may not sum to one; none is above 0.
+    pub fn scores(values: Vec<f32>, vocabulary: usize) -> Self {
+        Self { fixed: true, ..Self::new(values, vocabulary) }
+    }
+
+    /// What is taken off the scores of a row to make them log-probabilities.
+    pub(crate) fn log_sum(&self, row: &[f32]) -> f32 {
+        if self.fixed { 0.0 } else { log_sum_exp(row) }
+    }
+
+    /// log p of a token, from the scores of all.
+    pub(crate) fn log_probability(&self, row: &[f32], token: u32) -> f32 {
+        row.get(token as usize).map_or(f32::NEG_INFINITY, |score| score - self.log_sum(row))
     }
 
     /// The rows, in order.
@@ -67,7 +84,7 @@ impl Logits {
     pub fn best<'a>(&'a self, forbidden: &'a [u32]) -> impl Iterator<Item = (u32, f32)> + 'a {
         self.rows().map(move |row| {
             let (token, score) = best(row, forbidden).unwrap_or((0, f32::NEG_INFINITY));
-            (token, score - log_sum_exp(row))
+            (token, score - self.log_sum(row))
         })
     }
 }
@@ -82,11 +99,6 @@ pub(crate) fn best(row: &[f32], forbidden: &[u32]) -> Option<(u32, f32)> {
         }
     }
     best
-}
-
-/// log p of a token, from the scores of all.
-pub(crate) fn log_probability(row: &[f32], token: u32) -> f32 {
-    row.get(token as usize).map_or(f32::NEG_INFINITY, |score| score - log_sum_exp(row))
 }
 
 /// A sequence that search found.

@@ -2,7 +2,7 @@
 //!
 //! | task | answers |
 //! |---|---|
-//! | translate, caption, language-model | the target's tokens |
+//! | translate, caption, transcribe, language-model | the target's tokens |
 //! | classify | a label for each source, be it a text or an image |
 //! | label | a label at the first token of each word |
 //! | masked-language-model | the tokens that were hidden |

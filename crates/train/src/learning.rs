@@ -37,6 +37,8 @@ pub struct Lesson<'a> {
     pub config: &'a TrainConfig,
     /// How the decoder looks back, if it does.
     pub attention: Option<&'a AttentionConfig>,
+    /// What the loss of an encoder that tells the text by itself counts, if it does.
+    pub ctc: Option<f64>,
     /// The number of the update, from 1.
     pub step: u64,
     /// Where every random choice comes from.
@@ -48,7 +50,7 @@ pub struct Lesson<'a> {
 impl<'a> Lesson<'a> {
     /// An update of a translator whose attention, if it has any, chooses nothing.
     pub fn new(config: &'a TrainConfig, step: u64, key: u64) -> Self {
-        Self { task: Task::Translate, config, attention: None, step, key, average_loss: 0.0 }
+        Self { task: Task::Translate, config, attention: None, ctc: None, step, key, average_loss: 0.0 }
     }
 }
 
@@ -96,7 +98,7 @@ impl Lesson<'_> {
     }
 
     /// The sum of a batch's losses, and what to take the gradient of: the same, but for a focus
-    /// that chooses one position.
+    /// that chooses one position, and an encoder that tells the text by itself.
     fn learn(&self, model: &Model, batch: &Batch, asked: &Asked<'_>) -> (f64, Tensor<1>) {
         if self.task.writes() {
             return self.learn_to_write(model, batch, asked);
@@ -109,15 +111,33 @@ impl Lesson<'_> {
         let noise = &mut Noise::seeded(self.key);
         let inputs = decoder_inputs(model, batch, self.config, self.step, self.key);
         let memory = read(model, asked.source.as_ref(), batch.each, noise);
+        let told = memory.as_ref().and_then(|memory| model.ctc_losses(memory, &batch.target));
+        let (loss, objective) = self.written(model, batch, asked, &inputs, memory, noise);
+        match self.ctc.zip(told) {
+            Some((weight, told)) => (loss, objective * (1.0 - weight) + told.sum() * weight),
+            None => (loss, objective),
+        }
+    }
+
+    /// The same of what the decoder writes.
+    fn written(
+        &self,
+        model: &Model,
+        batch: &Batch,
+        asked: &Asked<'_>,
+        inputs: &Padded,
+        memory: Option<Memory>,
+        noise: &mut Noise,
+    ) -> (f64, Tensor<1>) {
         let hard = self.attention.filter(|attention| attention.focus == FocusKind::Hard);
         let everywhere = hard.filter(|hard| self.step <= hard.marginal_steps.unwrap_or(0));
         if everywhere.is_some()
-            && let Some((logits, log_weights)) = model.forward_everywhere(&inputs, memory.as_ref(), noise)
+            && let Some((logits, log_weights)) = model.forward_everywhere(inputs, memory.as_ref(), noise)
         {
             let loss = mixture_cross_entropy(logits, log_weights, &asked.targets).sum();
             return (scalar(&loss), loss);
         }
-        let (unscored, alignment) = model.forward_unscored(&inputs, memory.as_ref(), noise);
+        let (unscored, alignment) = model.forward_unscored(inputs, memory.as_ref(), noise);
         let losses = unscored.losses(&asked.targets); // [B·T]
         let loss = losses.clone().sum(); // [1]
         let even =

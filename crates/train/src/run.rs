@@ -198,7 +198,7 @@ impl<'a> Session<'a> {
         let directory = options.directory.as_path();
         let checkpoint = resumed(directory, options.resume, recorder)?;
         let plan = config.plan().map_err(ModelError::from)?;
-        let mut examples = Examples::open(config, &plan, base)?;
+        let mut examples = Examples::open(config, &plan, base, recorder)?;
         let vocabulary = examples.vocabulary(config, base, directory, recorder)?;
         recorder.record(&Event::Preparing("reading the first examples"));
         let validation = Validation::open(config, &plan, base, &vocabulary, recorder)?;
@@ -211,7 +211,7 @@ impl<'a> Session<'a> {
             None => (start::transfer(model, file, &vocabulary)?, Optimiser::default(), RunState::default()),
         };
         let model = start::frozen(model, config)?;
-        let stream = examples.stream(config, &vocabulary, state.stream.clone())?;
+        let stream = examples.stream(config, base, &vocabulary, state.stream.clone())?;
         let journal = Journal::open(&directory.join(JOURNAL), state.metrics_bytes)?;
         let events = open_events(file, directory, options.resume, state.step)?;
         let session = Self {
@@ -287,6 +287,7 @@ impl<'a> Session<'a> {
             task: self.config.task,
             config,
             attention: self.config.attention.as_ref(),
+            ctc: self.config.ctc.map(|ctc| ctc.weight),
             step,
             key: mixed(self.config.seed, step),
             average_loss: self.state.average_loss.unwrap_or_default(),
@@ -316,8 +317,12 @@ impl<'a> Session<'a> {
     fn note_left_out(&self, (skipped, dropped): (u64, u64), recorder: &mut dyn Recorder) {
         let most = self.config.train.max_length;
         if skipped > 0 {
-            let what =
-                if self.texts && self.config.task != Task::Caption { "bad lines" } else { "bad images" };
+            let what = match self.config.task {
+                Task::Transcribe => "bad recordings",
+                Task::Caption => "bad images",
+                _ if self.texts => "bad lines",
+                _ => "bad images",
+            };
             recorder.record(&Event::Noted(&format!("{skipped} {what} were passed over in this pass")));
         }
         if dropped > 0 {

@@ -8,6 +8,7 @@ use crate::record::{Event, Recorder, ValidFigures};
 use crate::vocabulary::Vocabulary;
 use gatto_data::builtin::shapes::ScenePart;
 use gatto_data::images::HeldImages;
+use gatto_data::sound::{self, HeldSounds};
 use gatto_data::{Batch, Coder, Corpus, DataError, Limits, Part, TokenizerPair};
 use gatto_kernels::crew::Crew;
 use gatto_metrics::ExactMatch;
@@ -86,10 +87,14 @@ pub enum Validation {
     },
     /// Images.
     Images(HeldImages),
+    /// Recordings.
+    Sounds(HeldSounds),
 }
 
 /// Images that are validated on together.
 const IMAGES_AT_ONCE: usize = 64;
+/// Recordings that are validated on together, at most.
+const SOUNDS_AT_ONCE: usize = 32;
 
 impl Validation {
     /// The validation part of a configuration, if it has one.
@@ -100,6 +105,9 @@ impl Validation {
         vocabulary: &Vocabulary,
         recorder: &mut dyn Recorder,
     ) -> Result<Option<Self>, DataError> {
+        if let Some(sound) = plan.sound {
+            return Self::open_sounds(config, sound, base, vocabulary, recorder);
+        }
         let Some(images) = plan.images else {
             let corpus = corpora::open(config, base, Part::Valid)?;
             return corpus
@@ -123,6 +131,36 @@ impl Validation {
             recorder.record(&Event::Noted(&note));
         }
         Ok(Some(Self::Images(held)))
+    }
+
+    /// The same of recordings.
+    fn open_sounds(
+        config: &Config,
+        preparation: sound::Preparation,
+        base: &Path,
+        vocabulary: &Vocabulary,
+        recorder: &mut dyn Recorder,
+    ) -> Result<Option<Self>, DataError> {
+        let Some(sounds) = corpora::open_sounds(config, base, Part::Valid)? else { return Ok(None) };
+        let hearing = vocabulary.hearing(config, base, preparation)?;
+        let (count, max_length) = (config.train.valid_examples as u64, config.train.max_length);
+        let limits = Limits { batch_examples: Some(SOUNDS_AT_ONCE), ..config.train.sound_limits() };
+        let held = HeldSounds::new(sounds.set, hearing, 0..count, &limits, config.data.skip_bad)?;
+        let (held, too_long) = held.no_longer_than(max_length);
+        let skipped = sounds.skipped.total();
+        if held.is_empty() {
+            let problem = format!(
+                "has no recording to validate on ({too_long} have a text with more than train.max_length = \
+                 {max_length} tokens); check the list, or raise train.max_length"
+            );
+            return Err(DataError::Config { key: "data.valid".into(), problem });
+        }
+        if skipped + too_long > 0 {
+            let note =
+                format!("validation leaves out {skipped} bad recordings and {too_long} with a too long text");
+            recorder.record(&Event::Noted(&note));
+        }
+        Ok(Some(Self::Sounds(held)))
     }
 
     /// Reads as many examples of a corpus as `config` asks for, and notes what had to be left out.
@@ -166,6 +204,7 @@ impl Validation {
         match self {
             Self::Texts { batches, .. } => batches.len(),
             Self::Images(held) => held.len(),
+            Self::Sounds(held) => held.len(),
         }
     }
 
@@ -174,6 +213,7 @@ impl Validation {
         match self {
             Self::Texts { batches, .. } => Ok(Some(Cow::Borrowed(&batches[number]))),
             Self::Images(held) => Ok(held.batch(number)?.map(Cow::Owned)),
+            Self::Sounds(held) => Ok(held.batch(number)?.map(Cow::Owned)),
         }
     }
 
@@ -187,6 +227,7 @@ impl Validation {
                 let right = captions.iter().find(|caption| *caption == output);
                 exact.count(output, right.or(captions.first()).map_or("", String::as_str));
             }
+            Self::Sounds(held) => exact.count(output, &tokens.target.normalise(held.text(index))),
         }
     }
 

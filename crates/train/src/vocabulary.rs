@@ -1,9 +1,13 @@
-//! What is learnt of the data before training begins: its tokens, and its labels.
+//! What is learnt of the data before training begins: its tokens, its labels, and how loud its sounds are.
 
 use crate::config::Config;
 use crate::error::TrainError;
 use crate::record::{Event, Recorder};
 use gatto_data::images::{ImageCoder, ImageSet, texts_of};
+use gatto_data::sound::{
+    self, AheadSettings, FrameCache, Hearing, Normalisation, Preparer, Skipped, SoundSet, Statistics,
+    statistics_of,
+};
 use gatto_data::{Coder, Corpus, DataError, Labels, OneSide, Side, TokenizerPair, Unit};
 use gatto_model::{Task, Vocabularies};
 use std::path::Path;
@@ -17,9 +21,54 @@ pub(crate) struct Vocabulary {
     pub(crate) tokens: TokenizerPair,
     /// The labels, where the answer is made of them.
     pub(crate) labels: Option<Arc<Labels>>,
+    /// What the values of sounds are divided by, where it is the same for all of them.
+    pub(crate) statistics: Option<Statistics>,
 }
 
 impl Vocabulary {
+    /// The same for recordings, whose texts are what is said.
+    pub(crate) fn open_sounds(
+        config: &Config,
+        base: &Path,
+        directory: &Path,
+        set: &Arc<dyn SoundSet>,
+        preparation: sound::Preparation,
+        recorder: &mut dyn Recorder,
+    ) -> Result<Self, TrainError> {
+        let texts = sound::texts_of(set.as_ref(), DRAWN_TO_LEARN.max(listed(config, set.as_ref())))?;
+        let mut said = OneSide::new(Box::new(texts), Side::Target);
+        let found = Self::open(config, base, directory, &mut said, recorder)?;
+        let statistics = match preparation.normalisation {
+            Normalisation::Corpus if directory.join(Statistics::FILE).exists() => {
+                Some(Statistics::load(directory)?)
+            }
+            Normalisation::Corpus => {
+                recorder.record(&Event::Preparing("measuring the sounds"));
+                let mut skipped = Skipped::default();
+                let passed = config.data.skip_bad.then_some(&mut skipped);
+                let cache = cache(config, base)?;
+                let ahead = AheadSettings::default();
+                Some(statistics_of(set.clone(), preparation, cache, DRAWN_TO_LEARN, ahead, passed)?)
+            }
+            _ => None,
+        };
+        Ok(Self { statistics, ..found })
+    }
+
+    /// What makes frames and tokens of recordings.
+    pub(crate) fn hearing(
+        &self,
+        config: &Config,
+        base: &Path,
+        preparation: sound::Preparation,
+    ) -> Result<Hearing, DataError> {
+        Ok(Hearing {
+            preparer: Arc::new(Preparer::new(preparation, self.statistics.clone())?),
+            cache: cache(config, base)?,
+            tokens: self.tokens.target.clone(),
+        })
+    }
+
     /// The same for images, whose texts are captions or labels.
     pub(crate) fn open_images(
         config: &Config,
@@ -39,7 +88,8 @@ impl Vocabulary {
             true => Labels::load(directory)?,
             false => Labels::learn(Unit::Sequence, &mut texts)?,
         };
-        Ok(Self { task: config.task, tokens: TokenizerPair::of_bytes()?, labels: Some(Arc::new(labels)) })
+        let tokens = TokenizerPair::of_bytes()?;
+        Ok(Self { task: config.task, tokens, labels: Some(Arc::new(labels)), statistics: None })
     }
 
     /// What stands in the run directory; what does not is taken from another run, in a path from
@@ -71,11 +121,16 @@ impl Vocabulary {
                 Some(Arc::new(Labels::learn(unit, corpus)?))
             }
         };
-        Ok(Self { task: config.task, tokens, labels })
+        Ok(Self { task: config.task, tokens, labels, statistics: None })
     }
 
     /// Writes into the run directory what does not stand there: no tokens, if there are no `texts`.
     pub(crate) fn save(&self, directory: &Path, texts: bool) -> Result<(), DataError> {
+        if let Some(statistics) =
+            self.statistics.as_ref().filter(|_| !directory.join(Statistics::FILE).exists())
+        {
+            statistics.save(directory)?;
+        }
         if let Some(labels) = self.labels.as_ref().filter(|_| !Labels::is_in(directory)) {
             labels.save(directory)?;
         }
@@ -101,8 +156,19 @@ impl Vocabulary {
     }
 }
 
-/// Scenes that vocabulary and labels of a built-in task are learnt from.
+/// Scenes or melodies that vocabulary and labels of a built-in task are learnt from.
 const DRAWN_TO_LEARN: u64 = 5000;
+
+/// The recordings of files, all of which have texts to learn from.
+fn listed(config: &Config, set: &dyn SoundSet) -> u64 {
+    if config.data.builtin.is_some() || config.data.join.is_some() { 0 } else { set.len() }
+}
+
+/// Where features are kept, if they are.
+fn cache(config: &Config, base: &Path) -> Result<Option<Arc<FrameCache>>, DataError> {
+    let folder = config.data.cache.as_ref().map(|folder| base.join(folder));
+    folder.map(|folder| FrameCache::open(folder).map(Arc::new)).transpose()
+}
 
 /// The vocabulary of another run; of its source where a task has one text.
 fn taken_over(config: &Config, from: &Path) -> Result<TokenizerPair, DataError> {

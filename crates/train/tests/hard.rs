@@ -4,7 +4,7 @@ use burn::tensor::{Device, Tensor};
 use gatto_data::{Batch, Padded};
 use gatto_kernels::crew::Crew;
 use gatto_model::config::{
-    BaselineKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
+    BaselineKind, FeedKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
 };
 use gatto_model::weights::{self, Weights};
 use gatto_model::{AttentionConfig, DecoderConfig, EncoderConfig, Model, ModelConfig, Task, Vocabularies};
@@ -179,7 +179,7 @@ fn estimates_are_right_on_average_where_a_choice_ends_with_its_step() {
 
 #[test]
 fn estimates_are_right_on_average_where_later_steps_depend_on_a_choice() {
-    mean_of_estimates_is_exact(&AttentionConfig { feed: true, ..hard(QueryKind::Current) });
+    mean_of_estimates_is_exact(&AttentionConfig { feed: FeedKind::Attentional, ..hard(QueryKind::Current) });
     mean_of_estimates_is_exact(&hard(QueryKind::Previous));
 }
 

@@ -25,6 +25,9 @@ pub use symbols::{Order, Symbols};
 /// The name of the built-in task of images.
 pub const SHAPES: &str = "shapes";
 
+/// The name of the built-in task of sounds.
+pub const MELODIES: &str = "melodies";
+
 /// The names of the built-in tasks of text.
 pub const NAMES: [&str; 5] = ["phrases", "dates", "copy", "reverse", "sort"];
 
@@ -32,7 +35,7 @@ pub const NAMES: [&str; 5] = ["phrases", "dates", "copy", "reverse", "sort"];
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// No task has this name.
-    #[error("there is no built-in task `{name}`; there are {} and {SHAPES}", NAMES.join(", "))]
+    #[error("there is no built-in task `{name}`; there are {}, {SHAPES} and {MELODIES}", NAMES.join(", "))]
     UnknownTask {
         /// The name that was asked for.
         name: String,

@@ -15,7 +15,7 @@ fn tasks_have_the_names_they_are_asked_for_by() {
     let error = Builtin::named("phrase", LengthRange::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there is no built-in task `phrase`; there are phrases, dates, copy, reverse, sort and shapes"
+        "there is no built-in task `phrase`; there are phrases, dates, copy, reverse, sort, shapes and melodies"
     );
 }
 

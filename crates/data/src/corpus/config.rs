@@ -8,6 +8,7 @@
 //! # train = { text = "book.txt" }                              # a language model
 //! # train = { images = "photos", tsv = "captions.tsv" }        # images: a name and its captions, or its label
 //! # train = { idx = ["train-images.gz", "train-labels.gz"] }   # images of MNIST's kind
+//! # train = { sounds = "clips", tsv = "clips.tsv" }            # recordings: a name and what is said
 //! skip_bad = false
 //! ```
 
@@ -22,6 +23,7 @@ use crate::DataError;
 use crate::builtin::shapes::Asked;
 use crate::builtin::{self, Builtin, LengthRange};
 use crate::images::{IdxSet, ImageFiles, ImageFolder, ImageSet, ListFormat, Texts};
+use crate::sound::{JoinConfig, SoundFiles, SoundLimits, SoundList};
 
 /// The `[data]` table, as written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,6 +56,12 @@ pub struct DataConfig {
     /// How many captions a scene of `shapes` has at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captions: Option<usize>,
+    /// Recordings of one speaker are joined to longer ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub join: Option<JoinConfig>,
+    /// A folder in which the features of recordings are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<PathBuf>,
     /// Pass over lines that cannot be used, and count them, instead of stopping at the first.
     pub skip_bad: bool,
     /// The side that a language model learns; the target if not given.
@@ -92,6 +100,9 @@ pub struct FilesConfig {
     /// The images and the labels of MNIST and its kin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idx: Option<[PathBuf; 2]>,
+    /// A folder of recordings, which `tsv` or `jsonl` lists with what is said in them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sounds: Option<PathBuf>,
 }
 
 /// What is asked about a scene of `shapes` that gets a label.
@@ -138,6 +149,13 @@ pub enum DataSource {
         asked: Option<AskedKind>,
         /// How many captions a scene has at most.
         captions: usize,
+        /// How many training examples, if given.
+        examples: Option<u64>,
+    },
+    /// Melodies that are played.
+    Melodies {
+        /// How many notes they have, if given.
+        notes: Option<LengthRange>,
         /// How many training examples, if given.
         examples: Option<u64>,
     },
@@ -199,15 +217,33 @@ pub enum Files {
         /// The labels.
         labels: PathBuf,
     },
+    /// Recordings and a list.
+    Sounds {
+        /// The folder that names start from.
+        folder: PathBuf,
+        /// The list of what is said.
+        list: PathBuf,
+        /// What its lines are.
+        format: ListFormat,
+    },
 }
 
 impl DataSource {
     /// Whether the examples are images.
     pub fn has_images(&self) -> bool {
         match self {
-            Self::Builtin { .. } => false,
+            Self::Builtin { .. } | Self::Melodies { .. } => false,
             Self::Shapes { .. } => true,
             Self::Files { train, .. } => train.are_images(),
+        }
+    }
+
+    /// Whether the examples are sounds.
+    pub fn has_sounds(&self) -> bool {
+        match self {
+            Self::Builtin { .. } | Self::Shapes { .. } => false,
+            Self::Melodies { .. } => true,
+            Self::Files { train, .. } => train.are_sounds(),
         }
     }
 }
@@ -220,6 +256,31 @@ impl DataConfig {
         }
         let captions = self.captions.unwrap_or(CAPTIONS);
         Ok(DataSource::Shapes { asked: self.asked, captions, examples: self.examples })
+    }
+
+    fn melodies_source(&self) -> DataSource {
+        let usual = LengthRange { min: 3, max: 8 };
+        let given = self.min_length.is_some() || self.max_length.is_some();
+        let notes = given.then(|| LengthRange {
+            min: self.min_length.unwrap_or(usual.min.min(self.max_length.unwrap_or(usual.min))),
+            max: self.max_length.unwrap_or(usual.max.max(self.min_length.unwrap_or(usual.max))),
+        });
+        DataSource::Melodies { notes, examples: self.examples }
+    }
+
+    /// Refuses what belongs to sounds, where there are none.
+    fn refuse_of_sounds(&self, source: DataSource) -> Result<DataSource, DataError> {
+        let given = [("data.join", self.join.is_some()), ("data.cache", self.cache.is_some())];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((key, _)) if !source.has_sounds() => refuse(
+                key,
+                "belongs to recordings; remove it, or write `train = { sounds = \"…\", tsv = \"…\" }`",
+            ),
+            Some(("data.join", _)) if matches!(source, DataSource::Melodies { .. }) => {
+                refuse("data.join", "belongs to recordings in files; remove it, or write `max_length`")
+            }
+            _ => Ok(source),
+        }
     }
 
     /// Refuses what belongs to `shapes`.
@@ -255,6 +316,13 @@ impl DataConfig {
 
     /// What the table amounts to. Relative paths start at `base`, the folder of the configuration file.
     pub fn resolve(&self, base: &Path) -> Result<DataSource, DataError> {
+        if let Some(join) = &self.join {
+            join.validate()?;
+        }
+        self.source(base).and_then(|source| self.refuse_of_sounds(source))
+    }
+
+    fn source(&self, base: &Path) -> Result<DataSource, DataError> {
         if let Some(name) = &self.builtin {
             for (key, given) in
                 [("data.train", &self.train), ("data.valid", &self.valid), ("data.test", &self.test)]
@@ -267,6 +335,9 @@ impl DataConfig {
                 return self.shapes_source();
             }
             self.refuse_of_shapes()?;
+            if name == builtin::MELODIES {
+                return Ok(self.melodies_source());
+            }
             return self.builtin_source(name);
         }
         self.refuse_of_shapes()?;
@@ -303,7 +374,10 @@ impl FilesConfig {
     /// Which kind of corpus is meant. `key` is where this stands in the configuration, for messages;
     /// relative paths start at `base`.
     pub fn resolve(&self, key: &str, base: &Path) -> Result<Files, DataError> {
-        let FilesConfig { source, target, tsv, jsonl, text, images, idx, .. } = self;
+        let FilesConfig { source, target, tsv, jsonl, text, images, idx, sounds, .. } = self;
+        if let Some(folder) = sounds {
+            return self.resolve_sounds(key, &base.join(folder), base);
+        }
         let files = match (source, target, tsv, jsonl, text, images, idx) {
             (Some(source), Some(target), None, None, None, None, None) => {
                 Files::Parallel { source: base.join(source), target: base.join(target) }
@@ -347,18 +421,45 @@ impl FilesConfig {
                 );
             }
             _ => {
-                let one = "write exactly one of `source` with `target`, `tsv`, `jsonl`, `text`, `images` with `tsv` or \
-                           `jsonl`, or `idx`";
+                let one = "write exactly one of `source` with `target`, `tsv`, `jsonl`, `text`, `sounds` with `tsv` or \
+                           `jsonl`, `images` with `tsv` or `jsonl`, or `idx`";
                 return refuse(key, one);
             }
         };
+        self.refuse_columns(key, &files)?;
+        Ok(files)
+    }
+
+    /// A folder of recordings, and its list.
+    fn resolve_sounds(&self, key: &str, folder: &Path, base: &Path) -> Result<Files, DataError> {
+        let others = [&self.source, &self.target, &self.text, &self.images];
+        let alone = others.iter().all(|other| other.is_none()) && self.idx.is_none();
+        let (list, format) = match (&self.tsv, &self.jsonl) {
+            (Some(list), None) if alone => (list, ListFormat::Tsv),
+            (None, Some(list)) if alone => (list, ListFormat::Jsonl),
+            (None, None) if alone => {
+                return refuse(
+                    key,
+                    "`sounds` without a list; add `tsv = \"…\"` or `jsonl = \"…\"`, the names of the recordings and \
+                     what is said in them",
+                );
+            }
+            _ => return refuse(key, "`sounds` goes with one of `tsv` and `jsonl` only; remove the others"),
+        };
+        let files = Files::Sounds { folder: folder.to_owned(), list: base.join(list), format };
+        self.refuse_columns(key, &files)?;
+        Ok(files)
+    }
+
+    /// Refuses columns and keys of what has none to choose.
+    fn refuse_columns(&self, key: &str, files: &Files) -> Result<(), DataError> {
         if self.columns.is_some() && !matches!(files, Files::Tsv { .. }) {
             return refuse(key, "`columns` goes with `tsv` only; remove it");
         }
         if self.keys.is_some() && !matches!(files, Files::Jsonl { .. }) {
             return refuse(key, "`keys` goes with `jsonl` only; remove it");
         }
-        Ok(files)
+        Ok(())
     }
 }
 
@@ -373,12 +474,38 @@ impl Files {
             Self::Images { .. } | Self::Idx { .. } => {
                 refuse("data.train", "are images, and texts are wanted")
             }
+            Self::Sounds { .. } => refuse("data.train", "are recordings, and texts are wanted"),
         }
     }
 
     /// Whether these are images.
     pub fn are_images(&self) -> bool {
         matches!(self, Self::Images { .. } | Self::Idx { .. })
+    }
+
+    /// Whether these are recordings.
+    pub fn are_sounds(&self) -> bool {
+        matches!(self, Self::Sounds { .. })
+    }
+
+    /// Opens the set of recordings, brought to so many samples a second.
+    pub fn open_sounds(
+        &self,
+        rate: u32,
+        limits: SoundLimits,
+        skip_bad: bool,
+    ) -> Result<SoundFiles, DataError> {
+        match self {
+            Self::Sounds { folder, list, format } => {
+                let list =
+                    SoundList { format: *format, skip_bad, rate, limits, ..SoundList::new(folder, list) };
+                SoundFiles::open(list)
+            }
+            _ => refuse(
+                "data.train",
+                "are no recordings, and these are wanted; write { sounds = \"…\", tsv = \"…\" }",
+            ),
+        }
     }
 
     /// Opens the set of images, whose texts are captions or labels.
@@ -467,6 +594,17 @@ mod tests {
             ("train = { images = \"a\", idx = [\"b\", \"c\"] }", "exactly one of"),
             ("train = { idx = [\"a\", \"b\"], tsv = \"c\" }", "exactly one of"),
             ("train = { idx = [\"a\"] }", "idx = [\"a\"]"),
+            // Sounds.
+            ("train = { sounds = \"a\" }", "`data.train`: `sounds` without a list; add `tsv = "),
+            ("train = { sounds = \"a\", tsv = \"b\", jsonl = \"c\" }", "one of `tsv` and `jsonl` only"),
+            ("train = { sounds = \"a\", tsv = \"b\", images = \"c\" }", "remove the others"),
+            ("train = { sounds = \"a\", tsv = \"b\", columns = [0, 1] }", "`columns` goes with `tsv` only"),
+            ("train = { sounds = \"a\", tsv = \"b\" }\njoin = { least = 4, most = 3 }", "`data.join.least`"),
+            ("train = { sounds = \"a\", tsv = \"b\" }\njoin = { mist = 3 }", "unknown field `mist`"),
+            ("train = { tsv = \"b\" }\njoin = {}", "`data.join`: belongs to recordings"),
+            ("train = { tsv = \"b\" }\ncache = \"c\"", "`data.cache`: belongs to recordings"),
+            ("builtin = \"melodies\"\njoin = {}", "`data.join`: belongs to recordings in files"),
+            ("builtin = \"melodies\"\ncaptions = 3", "belongs to `builtin = \"shapes\"`"),
             (
                 "train = { images = \"a\", tsv = \"b\", columns = [0, 1] }",
                 "`columns` goes with `tsv` only; remove",

@@ -1,5 +1,6 @@
 //! Recordings on their way to a model: in some order, prepared ahead, and put together in batches.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::cache::FrameCache;
@@ -51,21 +52,40 @@ pub fn ready(
     Ahead::new(order.len() as u64, settings, move |job| {
         let index = order[job as usize];
         let draw = changed.map(|(seed, epoch)| Draw { seed, epoch, example: index });
-        let mut said = set.said(index)?;
-        let Prepared { frames, speed } = match (kept(&*set, index, cache.as_deref())?, preparer.noisy(draw)) {
+        Ready::new(&*set, index, &preparer, cache.as_deref(), draw)
+    })
+}
+
+impl Ready {
+    /// Gets recording `index` of a set ready, changed if there is a draw. Features are kept in the cache, if there is one,
+    /// except those with noise.
+    ///
+    /// # Errors
+    /// If the recording cannot be had.
+    pub fn new(
+        set: &dyn SoundSet,
+        index: u64,
+        preparer: &Preparer,
+        cache: Option<&FrameCache>,
+        draw: Option<Draw>,
+    ) -> Result<Self, DataError> {
+        let (Prepared { frames, speed }, mut said) = match (kept(set, index, cache)?, preparer.noisy(draw)) {
             (Some((cache, identity)), false) => {
                 let speed = preparer.speed(draw);
                 let make = || Ok(preparer.features(&set.get(index)?.sound, speed));
                 let frames = cache.get(preparer.preparation(), speed, &identity, make)?;
-                preparer.finish(frames, speed, draw)
+                (preparer.finish(frames, speed, draw), set.said(index)?)
             }
-            _ => preparer.prepare(&set.get(index)?.sound, draw),
+            _ => {
+                let example = set.get(index)?;
+                (preparer.prepare(&example.sound, draw), example.said)
+            }
         };
         for mention in &mut said.mentions {
             *mention = at_speed(mention, speed);
         }
-        Ok(Ready { index, name: set.name(index), frames, speed, said })
-    })
+        Ok(Self { index, name: set.name(index), frames, speed, said })
+    }
 }
 
 type Kept<'a> = Option<(&'a FrameCache, String)>;
@@ -76,8 +96,9 @@ fn kept<'a>(set: &dyn SoundSet, index: u64, cache: Option<&'a FrameCache>) -> Re
     Ok(set.identity(index)?.map(|identity| (cache, identity)))
 }
 
-/// The mean and the deviation of each value over the frames of a set, for [`super::Normalisation::Corpus`]. Recordings that
-/// cannot be used are errors, or are counted if there is a place to count them.
+/// The mean and the deviation of each value over the frames of the first `most` recordings of a set, for
+/// [`super::Normalisation::Corpus`]. Recordings that cannot be used are errors, or are counted if there is a place to count
+/// them.
 ///
 /// # Errors
 /// If the preparation makes no sense, or no recording can be used.
@@ -85,11 +106,12 @@ pub fn statistics_of(
     set: Arc<dyn SoundSet>,
     preparation: Preparation,
     cache: Option<Arc<FrameCache>>,
+    most: u64,
     settings: AheadSettings,
     mut skipped: Option<&mut Skipped>,
 ) -> Result<Statistics, DataError> {
     let plain = Preparation { normalisation: super::Normalisation::None, ..preparation };
-    let order = (0..set.len()).collect();
+    let order = (0..set.len().min(most)).collect();
     let mut counted = Counted::default();
     for item in ready(set, order, Arc::new(Preparer::new(plain, None)?), cache, None, settings)? {
         match (item, &mut skipped) {
@@ -149,16 +171,26 @@ impl SoundBatch {
         Ok(batch)
     }
 
+    /// Some of the recordings, with as many frames as the longest of them.
+    pub(crate) fn part(&self, rows: Range<usize>) -> Self {
+        let lengths = self.lengths[rows.clone()].to_vec();
+        let frames = lengths.iter().copied().max().unwrap_or(0);
+        let whole = self.frames * self.bands;
+        let of_row = |row: usize| &self.values[row * whole..][..frames * self.bands];
+        let values = rows.clone().flat_map(of_row).copied().collect();
+        Self { values, rows: rows.len(), frames, bands: self.bands, lengths }
+    }
+
     /// The frames of a recording, without those behind it: `[length, bands]`.
     pub fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.frames * self.bands..][..self.lengths[row] * self.bands]
     }
 }
 
-/// All texts of a set as a corpus in memory, to learn a vocabulary from. Each is the target of an example whose source is
-/// the number of its recording.
-pub fn texts_of(set: &dyn SoundSet) -> Result<Memory, DataError> {
-    let examples =
-        (0..set.len()).map(|index| Ok(Example::new(format!("sound {index}"), set.said(index)?.text)));
+/// The texts of the first `most` recordings of a set as a corpus in memory, to learn a vocabulary from. Each is the target
+/// of an example whose source is the number of its recording.
+pub fn texts_of(set: &dyn SoundSet, most: u64) -> Result<Memory, DataError> {
+    let examples = (0..set.len().min(most))
+        .map(|index| Ok(Example::new(format!("sound {index}"), set.said(index)?.text)));
     Ok(Memory::new(examples.collect::<Result<_, DataError>>()?))
 }

@@ -2,7 +2,8 @@
 //!
 //! A file is read piece by piece: each is decoded, its channels are mixed, and its rate is changed at once, so that
 //! nothing is ever held but the result. What a header tells is checked before the first piece; what it does not tell,
-//! as soon as it is known. A file that has fewer samples than its header says is an error, not a shorter recording.
+//! as soon as it is known. A file that has fewer samples than its header says is an error, not a shorter recording, and so
+//! is one that is damaged in what is wanted of it. A part that is whole is read, whatever the rest is like.
 
 use std::fs::{self, File};
 use std::io::{Cursor, Read, SeekFrom};
@@ -19,6 +20,7 @@ use symphonia::core::units::Timestamp;
 use symphonia::default::formats::{FlacReader, MpaReader, OggReader, WavReader};
 
 use super::error::{SoundError, SoundProblem};
+use super::pages::Pages;
 use super::piped::Piped;
 use super::recording::{LEAST_RATE, MOST_RATE, Sound};
 use super::resample::Resampler;
@@ -96,7 +98,8 @@ pub struct Wanted {
 /// If the file is missing, none of the formats, or broken at its beginning.
 pub fn sound_info(path: &Path, limits: &SoundLimits) -> Result<SoundInfo, SoundError> {
     let source = open(path, limits).map_err(|problem| SoundError::of(path, problem))?;
-    guarded(|| Ok(Opened::new(source, limits)?.info)).map_err(|problem| SoundError::of(path, problem))
+    guarded(|| Ok(Opened::new(source, limits, Length::Guessed)?.info))
+        .map_err(|problem| SoundError::of(path, problem))
 }
 
 /// Reads a sound file, or a part of it.
@@ -105,7 +108,7 @@ pub fn sound_info(path: &Path, limits: &SoundLimits) -> Result<SoundInfo, SoundE
 /// If the file is missing, no sound, broken, empty or beyond the limits, or has no such part.
 pub fn decode_file(path: &Path, wanted: &Wanted, limits: &SoundLimits) -> Result<Sound, SoundError> {
     let source = open(path, limits).map_err(|problem| SoundError::of(path, problem))?;
-    guarded(|| Opened::new(source, limits)?.decode(wanted, limits))
+    guarded(|| Opened::new(source, limits, Length::Told)?.decode(wanted, limits))
         .map_err(|problem| SoundError::of(path, problem))
 }
 
@@ -118,7 +121,8 @@ pub fn decode_bytes(bytes: Vec<u8>, wanted: &Wanted, limits: &SoundLimits) -> Re
     if length > limits.bytes {
         return Err(SoundError::unnamed(SoundProblem::TooManyBytes { bytes: length, most: limits.bytes }));
     }
-    guarded(|| Opened::new(Cursor::new(bytes), limits)?.decode(wanted, limits)).map_err(SoundError::unnamed)
+    guarded(|| Opened::new(Cursor::new(bytes), limits, Length::Told)?.decode(wanted, limits))
+        .map_err(SoundError::unnamed)
 }
 
 /// The decoders are made for hostile files; should one fail all the same, it is the file's fault.
@@ -144,6 +148,15 @@ pub(super) fn of_system(error: std::io::Error) -> SoundProblem {
     }
 }
 
+/// What is wanted to be known of the length of a file whose header does not tell it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// A guess, from the size of the file.
+    Guessed,
+    /// Nothing: what is decoded must not end where a guess says.
+    Told,
+}
+
 /// A file whose header was read, and is within the limits.
 struct Opened {
     info: SoundInfo,
@@ -152,14 +165,27 @@ struct Opened {
     track: u32,
     /// Samples of each channel, if the header tells them and does not guess.
     frames: Option<u64>,
+    /// Of Ogg, which pages are there.
+    pages: Option<Pages>,
+    /// When the first piece begins, in samples.
+    origin: Option<i64>,
 }
 
 impl Opened {
-    fn new<S: MediaSource + 'static>(mut source: S, limits: &SoundLimits) -> Result<Self, SoundProblem> {
+    fn new<S: MediaSource + 'static>(
+        mut source: S,
+        limits: &SoundLimits,
+        length: Length,
+    ) -> Result<Self, SoundProblem> {
         let (format, start) = format_of(&mut source)?;
-        let whole = format != SoundFormat::Ogg || ends(&mut source).map_err(SoundProblem::Read)?;
-        let source = match format {
-            SoundFormat::Wav => Piped::of_wav(source, start),
+        let pages = match (format, length) {
+            (SoundFormat::Ogg, Length::Told) => Some(Pages::read(&mut source).map_err(SoundProblem::Read)?),
+            _ => None,
+        };
+        let source = match (format, length) {
+            (SoundFormat::Wav, _) => Piped::of_wav(source, start),
+            // Where it cannot go back, the reader takes a length from a tag, and guesses none.
+            (SoundFormat::Mp3, Length::Told) => Piped::forwards(source),
             _ => Piped::not(source),
         };
         let source = source.map_err(SoundProblem::Read)?;
@@ -189,14 +215,14 @@ impl Opened {
         if channels > limits.channels {
             return Err(SoundProblem::TooManyChannels { channels, most: limits.channels });
         }
-        if !whole {
-            return Err(cut_short());
-        }
         let (frames, track) = (track.num_frames, track.id);
         let seconds = frames.map(|frames| frames as f64 / f64::from(rate));
         // The length of an MP3 file is often a guess from its first pieces.
         let frames = frames.filter(|_| format != SoundFormat::Mp3);
-        Ok(Self { info: SoundInfo { format, rate, channels, seconds }, reader, decoder, track, frames })
+        // Of an Ogg file without its end, the length is that of what is there.
+        let frames = frames.filter(|_| pages.as_ref().is_none_or(|pages| pages.ends(track)));
+        let info = SoundInfo { format, rate, channels, seconds };
+        Ok(Self { info, reader, decoder, track, frames, pages, origin: None })
     }
 
     fn decode(mut self, wanted: &Wanted, limits: &SoundLimits) -> Result<Sound, SoundProblem> {
@@ -214,12 +240,23 @@ impl Opened {
             let seconds = Some(frames as f64 / f64::from(rate));
             return Err(SoundProblem::TooLong { seconds, most: limits.seconds });
         }
+        if let Some(pages) = &self.pages {
+            pages.check(self.track, from, until).map_err(|lost| lost.problem(rate))?;
+        }
         let mut place = self.seek(from);
+        if place > from {
+            return Err(damaged(from, place.min(until), rate));
+        }
         let mut resampler = Resampler::new(rate, to);
         let mut sound = Sound { samples: Vec::new(), rate: to };
         let (mut values, mut mixed, mut kept) = (Vec::new(), Vec::new(), 0);
         while place < until {
             let Some(packet) = self.next(place)? else { break };
+            let begins = self.begins(&packet).max(place);
+            if begins > place.max(from) && place < until {
+                return Err(damaged(place.max(from), begins.min(until), rate));
+            }
+            place = begins;
             let decoded = self.decoder.decode(&packet).map_err(of_decoder)?;
             let spec = decoded.spec();
             // A stream may change its mind on the way.
@@ -298,6 +335,18 @@ impl Opened {
         }
     }
 
+    /// The sample at which a piece begins, as far as the format tells: what was lost before it is not counted else.
+    fn begins(&mut self, packet: &symphonia::core::packet::Packet) -> u64 {
+        let at = packet.pts.get().saturating_add_unsigned(packet.trim_start.get());
+        match self.info.format {
+            // Its pieces say which they are.
+            SoundFormat::Flac => u64::try_from(at).unwrap_or(0),
+            // Some recordings are cut out of others, whose time they keep.
+            SoundFormat::Ogg => u64::try_from(at - *self.origin.get_or_insert(at)).unwrap_or(0),
+            SoundFormat::Wav | SoundFormat::Mp3 => 0,
+        }
+    }
+
     /// The next piece of the sound, or none at its end.
     fn next(&mut self, place: u64) -> Result<Option<symphonia::core::packet::Packet>, SoundProblem> {
         loop {
@@ -324,8 +373,14 @@ impl Opened {
     }
 }
 
-fn cut_short() -> SoundProblem {
+pub(super) fn cut_short() -> SoundProblem {
     SoundProblem::Broken("it is cut short".into())
+}
+
+/// What lies from one sample to another is not there.
+pub(super) fn damaged(from: u64, until: u64, rate: u32) -> SoundProblem {
+    let seconds = |sample: u64| sample as f64 / f64::from(rate.max(1));
+    SoundProblem::Broken(format!("it is damaged from {:.2} to {:.2} seconds", seconds(from), seconds(until)))
 }
 
 fn of_reader(format: SoundFormat, fault: Fault) -> SoundProblem {
@@ -399,22 +454,4 @@ fn looks_like(head: &[u8]) -> &'static str {
         }
         _ => "",
     }
-}
-
-/// Whether the last page of an Ogg file is whole and says that it is the last: without, the rest is missing.
-fn ends(source: &mut impl MediaSource) -> std::io::Result<bool> {
-    /// Longer than any page.
-    const TAIL: u64 = 1 << 17;
-    const LAST: u8 = 4;
-    let length = source.seek(SeekFrom::End(0))?;
-    source.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-    let mut tail = Vec::new();
-    source.by_ref().take(TAIL).read_to_end(&mut tail)?;
-    let page = tail.windows(4).rposition(|bytes| bytes == b"OggS");
-    let Some(page) = page.and_then(|at| tail.get(at..)) else { return Ok(false) };
-    let Some(&parts) = page.get(26) else { return Ok(false) };
-    let header = 27 + usize::from(parts);
-    let Some(lengths) = page.get(27..header) else { return Ok(false) };
-    let body: usize = lengths.iter().map(|length| usize::from(*length)).sum();
-    Ok(page[5] & LAST != 0 && page.len() >= header + body)
 }

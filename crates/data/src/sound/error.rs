@@ -29,6 +29,11 @@ impl SoundError {
         Self { path: None, listed: None, problem }
     }
 
+    /// A list that names no recording that can be used.
+    pub fn no_sounds(list: &Path, skipped: Skipped) -> Self {
+        Self::of(list, SoundProblem::NoSounds(Box::new(skipped)))
+    }
+
     /// A problem with a file.
     pub(crate) fn of(path: &Path, problem: SoundProblem) -> Self {
         Self { path: Some(path.to_owned()), listed: None, problem }

@@ -2,7 +2,12 @@
 //!
 //! T frames, C values of each.
 
+use std::io::Read as _;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
+
+use crate::{DataError, files};
 
 /// Which stretch of time each of a row of places stands for: the frames of a sound, or what an encoder made of several
 /// of them. It is to sound what [`crate::images::Grid`] is to images.
@@ -34,6 +39,22 @@ impl Timeline {
     pub fn joined(&self, count: usize) -> Self {
         let count = count.max(1);
         Self { places: self.places.div_ceil(count), step: self.step * count as f64, start: self.start }
+    }
+
+    /// When something sounds, by weights on the places: from the middle of the first to the end of the last of those around
+    /// the largest weight that have at least half of it. `None` if nothing has any weight.
+    pub fn heard(&self, weights: &[f32]) -> Option<(f64, f64)> {
+        let (peak, most) =
+            weights.iter().copied().enumerate().rev().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+        let enough = |weight: &f32| *weight >= most / 2.0;
+        if !(most > 0.0) || self.places == 0 {
+            return None;
+        }
+        let first = peak - weights[..peak].iter().rev().take_while(|weight| enough(weight)).count();
+        let last = peak + weights[peak + 1..].iter().take_while(|weight| enough(weight)).count();
+        let (from, _) = self.stretch(first);
+        let (_, to) = self.stretch(last);
+        Some(((from + self.step / 2.0).max(0.0), to.max(0.0)))
     }
 
     /// For each place, which share of its stretch lies in a stretch of time, from 0 to 1. `Σ weight × share` is how much
@@ -116,6 +137,9 @@ fn slopes(values: &[f32], bands: usize) -> Vec<f32> {
     slopes
 }
 
+/// The most bytes of a file of statistics: of the widest frames there are.
+const LARGEST: u64 = 1 << 20;
+
 /// The mean and the deviation of each value of a frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -129,12 +153,36 @@ pub struct Statistics {
 impl Statistics {
     /// What a value that never changes is divided by.
     pub const LEAST: f32 = 1e-3;
+    /// The name of the file that holds them.
+    pub const FILE: &str = "sound.json";
 
     /// Those of some frames.
     pub fn of(frames: &Frames) -> Self {
         let mut counted = Counted::default();
         counted.add(frames);
         counted.statistics()
+    }
+
+    /// Writes them into a folder, whole or not at all.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save(&self, folder: &Path) -> Result<(), DataError> {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        Ok(files::replace(&folder.join(Self::FILE), |out| out.write_all(text.as_bytes()))?)
+    }
+
+    /// Reads what [`Statistics::save`] wrote.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or holds something else.
+    pub fn load(folder: &Path) -> Result<Self, DataError> {
+        let path = folder.join(Self::FILE);
+        let mut text = String::new();
+        let read = std::fs::File::open(&path).and_then(|file| file.take(LARGEST).read_to_string(&mut text));
+        read.map_err(|error| DataError::Read { path: path.clone(), error })?;
+        serde_json::from_str(&text)
+            .map_err(|error| DataError::Statistics { path, problem: error.to_string() })
     }
 
     /// Takes the mean off each value, and divides by the deviation.

@@ -190,9 +190,10 @@ impl SoundSet for SoundFiles {
         let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         // Without a time, a changed file could not be told from the old one.
         let Some(changed) = changed else { return Ok(None) };
-        let part = listed.part;
+        // Brought to another rate before, a sound is not what it would have been.
+        let (part, rate) = (listed.part, self.list.rate);
         let path = fs::canonicalize(&path).unwrap_or(path);
-        Ok(Some(format!("{}; {} bytes; {changed:?}; {part:?}", path.display(), found.len())))
+        Ok(Some(format!("{}; {} bytes; {changed:?}; {part:?}; {rate}", path.display(), found.len())))
     }
 
     fn seconds(&self, index: u64) -> Result<Option<f64>, DataError> {

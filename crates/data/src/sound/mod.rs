@@ -44,6 +44,10 @@
 //! # Ok::<(), gatto_data::DataError>(())
 //! ```
 //!
+//! A [`SoundStream`] puts them together in training batches without end, by length, and [`HeldSounds`] are those that
+//! nothing is learnt from. [`Measured`] refuses what is too long before the first is decoded, and [`Joined`] makes longer
+//! recordings of short ones.
+//!
 //! # When in the recording
 //!
 //! A [`Mention`] says when a word sounds. A [`Timeline`] says which stretch of time each frame stands for, or each place that
@@ -65,14 +69,18 @@ mod cache;
 mod decode;
 mod error;
 mod frames;
+mod joined;
 mod list;
+mod measured;
 mod mel;
+mod pages;
 mod pauses;
 mod piped;
 mod prepare;
 mod recording;
 mod resample;
 mod set;
+mod stream;
 
 #[cfg(test)]
 mod tests;
@@ -85,10 +93,13 @@ pub use cache::{CacheUse, FrameCache};
 pub use decode::{SoundFormat, SoundInfo, SoundLimits, Wanted, decode_bytes, decode_file, sound_info};
 pub use error::{SoundError, SoundProblem};
 pub use frames::{Counted, Frames, Statistics, Timeline};
+pub use joined::{JoinConfig, Joined};
 pub use list::{SoundFiles, SoundList};
+pub use measured::Measured;
 pub use mel::{LogMel, MelExtractor, MelScale};
 pub use pauses::{PauseSettings, pauses, pieces};
 pub use prepare::{Augmentation, Normalisation, Preparation, Prepared, Preparer, at_speed};
 pub use recording::{LEAST_RATE, MOST_RATE, Sound};
 pub use resample::{Resampler, faster, resampled};
 pub use set::{Mention, SoundExample, SoundSet, Transcript};
+pub use stream::{Hearing, HeldSounds, SoundStream, SoundStreamSettings};

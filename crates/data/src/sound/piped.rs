@@ -16,6 +16,8 @@ pub(super) struct Piped<S> {
     place: u64,
     /// Where the length stands, and what it should be.
     length: Option<(u64, [u8; 4])>,
+    /// Whether readers are told that they may go back.
+    seekable: bool,
 }
 
 impl<S: MediaSource> Piped<S> {
@@ -41,13 +43,18 @@ impl<S: MediaSource> Piped<S> {
             at += 8 + u64::from(told) + u64::from(told & 1);
         }
         source.seek(SeekFrom::Start(0))?;
-        Ok(Self { source, place: 0, length })
+        Ok(Self { source, place: 0, length, seekable: true })
     }
 
     /// A file as it is.
     pub(super) fn not(mut source: S) -> io::Result<Self> {
         source.seek(SeekFrom::Start(0))?;
-        Ok(Self { source, place: 0, length: None })
+        Ok(Self { source, place: 0, length: None, seekable: true })
+    }
+
+    /// A file that is read from its beginning to its end, and never back.
+    pub(super) fn forwards(source: S) -> io::Result<Self> {
+        Ok(Self { seekable: false, ..Self::not(source)? })
     }
 }
 
@@ -77,7 +84,7 @@ impl<S: Seek> Seek for Piped<S> {
 
 impl<S: MediaSource> MediaSource for Piped<S> {
     fn is_seekable(&self) -> bool {
-        self.source.is_seekable()
+        self.seekable && self.source.is_seekable()
     }
 
     fn byte_len(&self) -> Option<u64> {

@@ -112,11 +112,35 @@ impl Preparation {
         let wrong = |key: &str, problem: &str| {
             Err(DataError::Config { key: key.to_owned(), problem: problem.to_owned() })
         };
-        let Augmentation { speed, noise, noise_least, noise_most, time_share, time_width, .. } =
-            self.augmentation;
-        self.features.validate(self.rate)?;
+        let within = |error: DataError, table: &str| match error {
+            DataError::Config { key, problem } if key != "rate" => {
+                DataError::Config { key: format!("{table}.{key}"), problem }
+            }
+            other => other,
+        };
+        // It also tells whether every band hears something.
+        MelExtractor::new(&self.features, self.rate).map_err(|error| within(error, "features"))?;
+        self.augmentation.validate(self.features.bands).map_err(|error| within(error, "augmentation"))?;
+        match self.deltas > 2 {
+            true => wrong("deltas", "is 0, 1 or 2"),
+            false => Ok(()),
+        }
+    }
+
+    /// Values of a frame.
+    pub fn width(&self) -> usize {
+        self.features.bands * (self.deltas + 1)
+    }
+}
+
+impl Augmentation {
+    /// Refuses settings that make no sense.
+    fn validate(&self, bands: usize) -> Result<(), DataError> {
+        let wrong = |key: &str, problem: &str| {
+            Err(DataError::Config { key: key.to_owned(), problem: problem.to_owned() })
+        };
+        let Self { speed, noise, noise_least, noise_most, time_share, time_width, .. } = *self;
         match () {
-            () if self.deltas > 2 => wrong("deltas", "is 0, 1 or 2"),
             () if speed > 50 => wrong("speed", "is from 0 to 50 percent; write 10, for instance"),
             () if !(0.0..=1.0).contains(&noise) => wrong("noise", "is from 0 to 1; write 0.5, for instance"),
             () if !(-20.0..=100.0).contains(&noise_least) => {
@@ -131,22 +155,13 @@ impl Preparation {
             () if !(0.0..=60_000.0).contains(&time_width) => {
                 wrong("time_width", "is from 0 to 60000 milliseconds; write 400, for instance")
             }
-            () if self.augmentation.time_masks > 100 => {
-                wrong("time_masks", "is from 0 to 100; write 2, for instance")
-            }
-            () if self.augmentation.band_masks > 100 => {
-                wrong("band_masks", "is from 0 to 100; write 2, for instance")
-            }
-            () if self.augmentation.band_masks > 0 && self.augmentation.band_width > self.features.bands => {
+            () if self.time_masks > 100 => wrong("time_masks", "is from 0 to 100; write 2, for instance"),
+            () if self.band_masks > 100 => wrong("band_masks", "is from 0 to 100; write 2, for instance"),
+            () if self.band_masks > 0 && self.band_width > bands => {
                 wrong("band_width", "is at most the number of bands; write 15, for instance")
             }
             () => Ok(()),
         }
-    }
-
-    /// Values of a frame.
-    pub fn width(&self) -> usize {
-        self.features.bands * (self.deltas + 1)
     }
 }
 
@@ -211,6 +226,11 @@ impl Preparer {
         &self.preparation
     }
 
+    /// Seconds from one frame to the next.
+    pub fn hop(&self) -> f64 {
+        self.features.hop()
+    }
+
     /// How fast a recording is played, in percent; 100 without a draw.
     pub fn speed(&self, draw: Option<Draw>) -> u32 {
         let percent = self.preparation.augmentation.speed;
@@ -231,6 +251,11 @@ impl Preparer {
     /// Features before normalisation: what may be kept from one epoch to the next.
     pub fn features(&self, sound: &Sound, speed: u32) -> Frames {
         self.of_samples(&self.played(sound, speed))
+    }
+
+    /// How loud the bands are, without changes from frame to frame and before normalisation: what can be drawn.
+    pub fn powers(&self, sound: &Sound) -> Frames {
+        self.features.frames(&self.played(sound, 100))
     }
 
     /// Makes a recording ready: as it is, or changed as [`Preparation::augmentation`] says if there is a draw.

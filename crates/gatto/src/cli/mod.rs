@@ -3,7 +3,7 @@
 mod search;
 mod serve;
 
-pub(crate) use search::{Constrain, Sampling, Search, Together, Wish};
+pub(crate) use search::{Constrain, Language, Sampling, Search, Together, Wish};
 pub(crate) use serve::{LogForm, LogLevel, Serve, ServeLimits};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// Read sources, one per line, and write what the model makes of each
     ///
     /// A translator writes the translation of each line; a captioner, for each image, what is to be seen in it; a
-    /// classifier the label of each line or image; a labeller the labels of its
+    /// transcriber, for each recording, what is said in it; a classifier the label of each line or image; a labeller the labels of its
     /// words, which white space separates. A masked language model fills every gap, written [MASK], with one
     /// token, the most probable; a language model goes on where the line ends.
     Predict(Box<Predict>),
@@ -49,7 +49,8 @@ pub(crate) enum Command {
     /// Predict held-out examples and measure how many are right
     ///
     /// A translator is measured by exact match, and by BLEU, chrF and TER if it writes words or parts of words,
-    /// by error rates if it writes characters or symbols; captions by the share that is true of its scene, where that
+    /// by error rates if it writes characters or symbols; transcripts by the error rates of words and characters, and by
+    /// the share of words that begin when the model listened, where that is known; captions by the share that is true of its scene, where that
     /// is known, and by exact match and BLEU against all captions of an image; a classifier and a labeller by accuracy, precision,
     /// recall and F1; a language model by perplexity per token, character and byte; of a masked language model
     /// the same tokens are hidden every time. Square brackets hold 95 % intervals. Groups of examples whose
@@ -178,7 +179,8 @@ pub(crate) struct Train {
 pub(crate) struct Predict {
     /// Run directory of a trained model
     pub(crate) model: PathBuf,
-    /// Images to read, for a model of images [default: those that the lines of the input name]
+    /// Images or recordings to read, for a model of these [default: those that the lines of the input name, or one
+    /// recording on standard input]
     #[arg(conflicts_with = "input")]
     pub(crate) files: Vec<PathBuf>,
     /// Read sources from FILE (may be gzipped) in place of standard input
@@ -190,6 +192,10 @@ pub(crate) struct Predict {
     /// Sources to compute together
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) batch: u32,
+    /// The longest piece of a recording that is transcribed at once, in seconds; a longer recording is cut at its pauses
+    /// [default: the model's train.max_seconds, or 20]
+    #[arg(long, value_name = "SECONDS", value_parser = piece_seconds)]
+    pub(crate) piece_seconds: Option<f64>,
     /// The most tokens to write for one source [default: what the model's configuration says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_length: Option<u32>,
@@ -221,6 +227,9 @@ pub(crate) struct Predict {
     /// Models that write together with the first.
     #[command(flatten)]
     pub(crate) together: Together,
+    /// A language model beside it.
+    #[command(flatten)]
+    pub(crate) language: Language,
     /// Write ` ||| ` behind each output, and which words belong together: `links` as i-j, source and target
     /// words counted from 0 (the Pharaoh format), or `soft`, for each target word the weights of all source
     /// words
@@ -236,8 +245,8 @@ pub(crate) struct Predict {
     /// Flags of links.
     #[command(flatten)]
     pub(crate) links: Links,
-    /// Write one JSON object per source: text, tokens, log-probabilities, weights of attention, links; or
-    /// labels and their probabilities; or the best tokens for each gap
+    /// Write one JSON object per source: text, tokens, log-probabilities, weights of attention, links; of a recording
+    /// its words and when they sound; or labels and their probabilities; or the best tokens for each gap
     #[arg(long)]
     pub(crate) json: bool,
     /// How the model is loaded.
@@ -253,7 +262,7 @@ pub(crate) struct Predict {
 pub(crate) struct Score {
     /// Run directory of a trained translator
     pub(crate) model: PathBuf,
-    /// Sources, one per line (may be gzipped); for a model of images the names of files
+    /// Sources, one per line (may be gzipped); for a model of images or sounds the names of files
     #[arg(long, value_name = "FILE")]
     pub(crate) source: PathBuf,
     /// Targets, one line for each source
@@ -293,6 +302,13 @@ pub(crate) struct Links {
     pub(crate) link_share: f32,
 }
 
+fn piece_seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.5..=100.0).contains(&seconds) => Ok(seconds),
+        _ => Err("write a number from 0.5 to 100".to_owned()),
+    }
+}
+
 fn share(text: &str) -> Result<f32, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
@@ -318,6 +334,9 @@ pub(crate) struct Held {
     /// The folder of the images that --data names [default: the folder of that file]
     #[arg(long, value_name = "DIR", requires = "data")]
     pub(crate) images: Option<PathBuf>,
+    /// The folder of the recordings that --data names [default: the folder of that file]
+    #[arg(long, value_name = "DIR", requires = "data")]
+    pub(crate) sounds: Option<PathBuf>,
     /// The part of the model's data to measure on
     #[arg(long, value_enum, default_value_t = HeldPart::Test, conflicts_with_all = ["source", "text", "data"])]
     pub(crate) part: HeldPart,
@@ -342,7 +361,7 @@ pub(crate) enum HeldPart {
 pub(crate) struct Look {
     /// Run directory of a trained model
     pub(crate) model: PathBuf,
-    /// The source to look at, for a model of images the name of a file [default: the lines of standard input]
+    /// The source to look at, for a model of images or sounds the name of a file [default: the lines of standard input]
     pub(crate) input: Option<String>,
     /// Write a picture to FILE (.svg, .png or .html) in place of drawing in the terminal
     #[arg(short, long, value_name = "FILE")]

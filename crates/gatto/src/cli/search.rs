@@ -79,6 +79,24 @@ pub(crate) struct Together {
     pub(crate) mean: MeanOf,
 }
 
+/// A language model that has a say in what is written.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Language {
+    /// Run directory of a language model with the same vocabulary that has a say in every token: shallow fusion
+    #[arg(long, value_name = "MODEL", conflicts_with = "sample")]
+    pub(crate) lm: Option<PathBuf>,
+    /// How much its log-probabilities count
+    #[arg(long, value_name = "W", default_value_t = 0.3, value_parser = fusion_weight, requires = "lm")]
+    pub(crate) lm_weight: f64,
+}
+
+fn fusion_weight(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(weight) if (0.0..=10.0).contains(&weight) => Ok(weight),
+        _ => Err("write a number from 0 to 10".to_owned()),
+    }
+}
+
 /// What models that write together agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MeanOf {
@@ -137,13 +155,16 @@ pub(crate) struct Search {
     /// What a token loses for every earlier group that has chosen it at the same step
     #[arg(long, value_name = "D")]
     pub(crate) diversity: Option<f64>,
+    /// What the encoder of sounds tells by itself counts so much, from 0 to 1, and the decoder the rest
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) ctc: Option<f64>,
 }
 
 impl Search {
     /// Whether any flag was given.
     pub(crate) fn is_given(&self) -> bool {
         let numbers = [self.beam, self.min_length, self.no_repeat_ngram, self.groups];
-        let shares = [self.alpha, self.diversity];
+        let shares = [self.alpha, self.diversity, self.ctc];
         numbers.iter().any(Option::is_some)
             || shares.iter().any(Option::is_some)
             || self.normalise.is_some()
@@ -173,6 +194,7 @@ impl Search {
             diversity: self.diversity.unwrap_or(search.diversity),
             no_repeat_ngram: self.no_repeat_ngram.unwrap_or(search.no_repeat_ngram),
             groups: self.groups.unwrap_or(search.groups),
+            ctc: self.ctc.unwrap_or(search.ctc),
             ..search.clone()
         }
     }

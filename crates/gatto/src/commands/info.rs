@@ -36,6 +36,7 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             "target_vocabulary": saved.tokens.target.size(),
             "tokens": saved.tokens.target.kind(),
             "labels": saved.labels.as_ref().map(|labels| labels.names()),
+            "sound": saved.plan.sound,
             "weights": shapes,
         });
         writeln!(out, "{report}")?;
@@ -50,6 +51,15 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             out,
             "precision    int8 for {in_bytes} of them, float for the others, {megabytes:.1} MB"
         )?,
+    }
+    if let Some(sound) = &saved.plan.sound {
+        let deltas = ["", ", with their changes", ", with their changes and the changes of these"];
+        let deltas = deltas.get(sound.deltas).copied().unwrap_or_default();
+        writeln!(
+            out,
+            "sounds       {} samples a second, {} bands every {} ms{deltas}",
+            sound.rate, sound.features.bands, sound.features.hop
+        )?;
     }
     let (source, target) = (&saved.tokens.source, &saved.tokens.target);
     if !saved.task.writes() {
@@ -157,6 +167,21 @@ fn reading(encoder: &EncoderConfig) -> String {
             named(&settings.positions),
             named(&settings.norm)
         ),
+        EncoderKind::Listener(settings) => {
+            let direction = if settings.bidirectional { ", both directions" } else { "" };
+            let layers = layers(&named(&settings.cell), settings.width, settings.layers);
+            let (front, frames) = (convolutions(&settings.convolutions), settings.frames_per_state());
+            format!("listener: {front}{layers}{direction}, a state for every {frames} frames")
+        }
+        EncoderKind::SoundTransformer(settings) => format!(
+            "sound transformer: {}{}, {} heads, {} positions, {}-norm, a state for every {} frames",
+            convolutions(&settings.convolutions),
+            layers("transformer", settings.width, settings.layers),
+            settings.heads,
+            named(&settings.positions),
+            named(&settings.norm),
+            settings.frames_per_state()
+        ),
         EncoderKind::Transformer(settings) => transformer(settings),
         EncoderKind::Recurrent(_, settings) => {
             let direction = match (settings.bidirectional, settings.reversed) {
@@ -166,6 +191,15 @@ fn reading(encoder: &EncoderConfig) -> String {
             };
             format!("{}{direction}", layers(name, settings.width, settings.layers))
         }
+    }
+}
+
+/// What stands before the layers of an encoder of sounds.
+fn convolutions(channels: &[usize]) -> String {
+    let channels: Vec<String> = channels.iter().map(usize::to_string).collect();
+    match channels.is_empty() {
+        true => String::new(),
+        false => format!("convolutions of {} channels, ", channels.join(", ")),
     }
 }
 
@@ -186,5 +220,7 @@ fn looking(attention: &AttentionConfig) -> String {
         FeedKind::Context => ", its context fed to the next step",
     };
     let coverage = if attention.coverage { ", with coverage" } else { "" };
-    format!("{focus} {score} attention asked by the {query} state{fed}{coverage}")
+    let convolution =
+        if attention.convolution.is_some() { ", with a convolution of its last weights" } else { "" };
+    format!("{focus} {score} attention asked by the {query} state{fed}{coverage}{convolution}")
 }

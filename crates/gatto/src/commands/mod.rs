@@ -14,6 +14,7 @@ mod predict;
 mod quantize;
 mod score;
 mod serve;
+mod sounds;
 mod sources;
 mod tables;
 mod train;

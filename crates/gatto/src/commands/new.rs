@@ -53,6 +53,10 @@ const RECIPES: &[Recipe] = recipes![
     "caption-vit-transformer",
     "vit-mnist",
     "count-shapes",
+    "melodies",
+    "digits-las",
+    "digits-transformer",
+    "digits-ctc-attention",
 ];
 
 impl Recipe {

@@ -1,6 +1,7 @@
 //! `gatto score`
 
 use super::images::Images;
+use super::sounds::Sounds;
 use super::sources::too_long;
 use crate::cli::Score;
 use crate::lines::{Lines, write_output};
@@ -28,6 +29,7 @@ fn score(arguments: &Score, device: &Device) -> Result<()> {
         targets.len()
     );
     let images = Images::of(&saved, &arguments.model)?;
+    let sounds = Sounds::of(&saved, &arguments.model, None)?;
     let bar = super::bar(sources.len(), "scored");
     let at_once = arguments.batch as usize * 16;
     write_output(None, |out| {
@@ -38,9 +40,14 @@ fn score(arguments: &Score, device: &Device) -> Result<()> {
                 Some(images) => images.pixels(sources)?,
                 None => Vec::new(),
             };
-            let asked: Vec<Asked<'_>> = match saved.plan.images {
-                Some(_) => images.iter().map(Asked::Image).collect(),
-                None => sources.iter().map(|source| Asked::Text(source)).collect(),
+            let frames = match &sounds {
+                Some(sounds) => sources.iter().map(|name| sounds.whole(name)).collect::<Result<Vec<_>>>()?,
+                None => Vec::new(),
+            };
+            let asked: Vec<Asked<'_>> = match (&saved.plan.images, &saved.plan.sound) {
+                (Some(_), _) => images.iter().map(Asked::Image).collect(),
+                (_, Some(_)) => frames.iter().map(Asked::Sound).collect(),
+                _ => sources.iter().map(|source| Asked::Text(source)).collect(),
             };
             let found = writers.score_each(&asked, targets, arguments.batch as usize);
             let found = found.map_err(|error| too_long(error, place))?;

@@ -79,6 +79,20 @@ fn small(config: &str) -> Vec<String> {
             set(format!("{part}.{cell}.embedding=8"));
         }
     }
+    if config.contains("[encoder.listener]") {
+        set("encoder.listener.width=8".to_owned());
+    }
+    if config.contains("[encoder.sound-transformer]") {
+        for (key, value) in
+            [("width", "8"), ("feed_forward", "8"), ("heads", "2"), ("convolutions", "[4, 4]")]
+        {
+            set(format!("encoder.sound-transformer.{key}={value}"));
+        }
+    }
+    if config.contains("join =") {
+        set("data.join.examples=40".to_owned());
+        set("data.join.held_out=10".to_owned());
+    }
     if config.contains("builtin =") {
         set("data.examples=300".to_owned());
     }
@@ -113,6 +127,24 @@ fn write_digits(folder: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
+/// Some recordings of spoken digits in `fsdd`, of two speakers, and their lists.
+fn write_spoken_digits(folder: &Path) {
+    let spoken = folder.join("fsdd");
+    fs::create_dir(&spoken).expect("a folder");
+    let mut lists = ["train", "valid"].map(|part| (part, String::new()));
+    for (take, word) in ["zero", "one", "two", "three", "four", "five"].iter().enumerate() {
+        let speaker = ["anna", "bo"][take % 2];
+        let samples = (0..2_000 + 300 * take).map(|n| (n as f32 * (0.2 + 0.05 * take as f32)).sin() * 0.3);
+        let sound = gatto::data::Sound { samples: samples.collect(), rate: 8_000 };
+        let name = format!("{take}_{speaker}_0.wav");
+        sound.write_wav(&spoken.join(&name)).expect("written");
+        lists.iter_mut().for_each(|(_, list)| *list += &format!("{name}\t{word}\t{speaker}\n"));
+    }
+    for (part, list) in lists {
+        fs::write(folder.join(format!("digits-{part}.tsv")), list).expect("written");
+    }
+}
+
 /// Every configuration trains, and every one that can predicts; those that start from others come after
 /// them.
 #[test]
@@ -137,6 +169,7 @@ fn every_configuration_trains_and_predicts() {
             .expect("written");
     }
     let digits = write_digits(folder.path());
+    write_spoken_digits(folder.path());
     let train = |name: &str, config: &str, out: &str, more: &[&str]| {
         fs::write(folder.path().join(format!("{name}.toml")), config).expect("written");
         let mut command = gatto(&["train"]);
@@ -178,6 +211,15 @@ fn every_configuration_trains_and_predicts() {
         if config.contains("[encoder.cnn]") || config.contains("[encoder.vit]") {
             let image = if name == "vit-mnist" { digits.as_str() } else { "shapes/test/0" };
             let found = written(run(gatto(&["predict"]).arg(&run_directory).arg(image), None));
+            assert_eq!(found.lines().count(), 1, "{name}: {found}");
+            continue;
+        }
+        if config.contains("\n[sound]") {
+            let sound = match name.as_str() {
+                "melodies" => "melodies/test/0".to_owned(),
+                _ => folder.path().join("fsdd/0_anna_0.wav").to_string_lossy().into_owned(),
+            };
+            let found = written(run(gatto(&["predict"]).arg(&run_directory).arg(sound), None));
             assert_eq!(found.lines().count(), 1, "{name}: {found}");
             continue;
         }

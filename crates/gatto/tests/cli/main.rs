@@ -12,6 +12,7 @@ mod models;
 mod predict;
 mod quantize;
 mod serve;
+mod sounds;
 mod tasks;
 mod usage;
 mod wishes;

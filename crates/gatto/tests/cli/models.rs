@@ -253,3 +253,17 @@ pub(crate) fn blurred() -> &'static Path {
     static MODEL: OnceLock<PathBuf> = OnceLock::new();
     MODEL.get_or_init(|| of_images("blurred", &format!("task = \"classify\"\n{REGIONS}")))
 }
+
+/// A model that hears melodies, badly: it has had little time.
+pub(crate) fn listener() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let config = "task = \"transcribe\"\n[data]\nbuiltin = \"melodies\"\nmax_length = 4\nexamples = 400\n[sound]\nrate = 8000\n\
+                      [sound.features]\nwindow = 64.0\nhop = 20.0\nbands = 32\nlowest = 200.0\n[tokens]\nkind = \"word\"\n\
+                      [encoder.listener]\ncell = \"gru\"\nwidth = 24\nlayers = 2\npyramid = 1\n[attention]\nquery = \"previous\"\n\
+                      [decoder.gru]\nwidth = 32\nembedding = 16\nbridge = \"attention-only\"\n[search]\nmax_length = 10\n\
+                      [train]\nsteps = 60\nbatch_examples = 16\nmax_seconds = 12\nlearning_rate = 1e-2\nvalidate_every = 60\n\
+                      valid_examples = 20\n";
+        trained("listener", config)
+    })
+}

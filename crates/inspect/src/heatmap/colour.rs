@@ -75,7 +75,7 @@ fn stops(scale: Scale, negative: bool, ground: Ground) -> &'static [Colour] {
 }
 
 /// The step of a value on a scale that ends at `limit`.
-pub(super) fn step(value: f32, limit: f32) -> i32 {
+pub(crate) fn step(value: f32, limit: f32) -> i32 {
     // Divided in double precision: the largest float over the smallest is finite there.
     let part = f64::from(value) / f64::from(limit);
     if part.is_finite() { (part.clamp(-1.0, 1.0) * f64::from(STEPS)).round() as i32 } else { 0 }
@@ -124,7 +124,7 @@ pub(crate) fn hex([red, green, blue]: Colour) -> String {
 }
 
 /// The class of a step: `s0` to `s32` for shares, `n32` to `n1` and `p0` to `p32` for signed values.
-pub(super) fn class(scale: Scale, step: i32) -> String {
+pub(crate) fn class(scale: Scale, step: i32) -> String {
     let letter = match scale {
         Scale::Share | Scale::Largest => 's',
         Scale::Signed if step < 0 => 'n',
@@ -143,7 +143,7 @@ pub(super) fn steps(scale: Scale) -> std::ops::RangeInclusive<i32> {
 
 /// A style sheet with a rule per step. In pictures the cell is a group of a rectangle and a text, on the page it is
 /// the cell of a table: each takes the properties that it knows.
-pub(super) fn style(scales: &[Scale], ground: Ground) -> String {
+pub(crate) fn style(scales: &[Scale], ground: Ground) -> String {
     let mut rules = String::new();
     for &scale in scales {
         for step in steps(scale) {

@@ -58,7 +58,7 @@ fn page(sentences: &[&[Heatmap]], start: Start) -> String {
         _ => "Where the model looks".to_owned(),
     };
     let data = PageData::new(sentences, start, light);
-    Page { title: &title, style: &style, scripts: &SCRIPTS, body: BODY, data: &data }.html()
+    Page { title: &title, style: &style, scripts: &SCRIPTS, body: BODY, data: &data, plays: false }.html()
 }
 
 #[cfg(test)]

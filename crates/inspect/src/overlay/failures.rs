@@ -91,8 +91,14 @@ pub fn failures_page(title: &str, failures: &[Failure]) -> Result<String, Overla
     let left_out = failures.len() - shown.len();
     let shown_title = if title.is_empty() { "What the model got wrong".to_owned() } else { visible(title) };
     let data = PageData { title: shown_title.clone(), colours: colours(), shade: SHADE, left_out, cards };
-    let page =
-        Page { title: &shown_title, style: &STYLES.concat(), scripts: &SCRIPTS, body: BODY, data: &data };
+    let page = Page {
+        title: &shown_title,
+        style: &STYLES.concat(),
+        scripts: &SCRIPTS,
+        body: BODY,
+        data: &data,
+        plays: false,
+    };
     Ok(page.html())
 }
 

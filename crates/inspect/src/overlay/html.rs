@@ -68,7 +68,8 @@ pub fn html(seen: &[Seen<'_>]) -> String {
     };
     let pictures = pictures.into_iter().map(|image| PictureData::new(image, IMAGE_SIDE)).collect();
     let data = PageData { colours: colours(), shade: SHADE, pictures, items };
-    Page { title: &title, style: &STYLES.concat(), scripts: &SCRIPTS, body: BODY, data: &data }.html()
+    Page { title: &title, style: &STYLES.concat(), scripts: &SCRIPTS, body: BODY, data: &data, plays: false }
+        .html()
 }
 
 #[derive(Serialize)]

@@ -95,7 +95,7 @@ pub(super) fn at_most(image: &Image, side: usize) -> Image {
 }
 
 /// An image that can be drawn.
-pub(super) fn pixels(image: &Image) -> Option<Pixmap> {
+pub(crate) fn pixels(image: &Image) -> Option<Pixmap> {
     let mut pixels = Pixmap::new(image.width() as u32, image.height() as u32)?;
     for (pixel, bytes) in pixels.pixels_mut().iter_mut().zip(image.bytes().chunks_exact(image.channels())) {
         let [red, green, blue] = [0, 1, 2].map(|channel| bytes[channel.min(bytes.len() - 1)]);

@@ -48,6 +48,10 @@ pub use picture::{png, svg};
 pub use small::{maps_png, maps_svg};
 pub use terminal::{maps_terminal, terminal};
 
+pub(crate) use light::pixels;
+pub(crate) use sheet::address;
+pub(crate) use terminal::painted;
+
 use gatto_data::images::{Grid, Image, PixelBox};
 
 use crate::explain::hits;

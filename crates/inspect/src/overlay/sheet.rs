@@ -233,7 +233,7 @@ fn png(pixels: &Pixmap) -> Vec<u8> {
 }
 
 /// A PNG as an address that needs no file.
-pub(super) fn address(png: &[u8]) -> String {
+pub(crate) fn address(png: &[u8]) -> String {
     format!("data:image/png;base64,{}", STANDARD.encode(png))
 }
 

@@ -150,7 +150,7 @@ fn blocks(
 }
 
 /// Two rows of pixels as one line.
-fn painted(pair: &[Colour], wide: usize, colours: Colours) -> String {
+pub(crate) fn painted(pair: &[Colour], wide: usize, colours: Colours) -> String {
     let (upper, lower) = pair.split_at(wide.min(pair.len()));
     let mut text = String::new();
     let mut last = None;

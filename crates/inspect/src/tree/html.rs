@@ -64,7 +64,7 @@ pub fn html(trees: &[Tree]) -> String {
         _ => "What the search considered".to_owned(),
     };
     let data = PageData { trees: trees.iter().map(tree_data).collect() };
-    Page { title: &title, style: &style, scripts: &SCRIPTS, body: &body, data: &data }.html()
+    Page { title: &title, style: &style, scripts: &SCRIPTS, body: &body, data: &data, plays: false }.html()
 }
 
 /// A tree with what was pruned, and without.

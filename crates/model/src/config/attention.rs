@@ -9,7 +9,9 @@
 
 use super::check::{WIDEST, within};
 use super::{BridgeKind, Complaint, ModelConfig, SharingConfig};
-use gatto_nn::attention::{Aligned, AttentionSettings, Choosing, FocusKind as Focus, ScoreKind, ScoreSizes};
+use gatto_nn::attention::{
+    Aligned, AttentionSettings, Choosing, FocusKind as Focus, ScoreKind, ScoreSizes, TrailSettings,
+};
 use serde::{Deserialize, Serialize};
 
 /// The settings of an attention.
@@ -26,6 +28,10 @@ pub struct AttentionConfig {
     pub feed: FeedKind,
     /// Whether the sum of earlier weights is known to the next look.
     pub coverage: bool,
+    /// How the weights of the last look are known to the next one, if they are: through a convolution along the source
+    /// (Chorowski et al., 2015).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convolution: Option<ConvolutionConfig>,
     /// Width inside the additive score and of a predicted position; the decoder's if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<usize>,
@@ -68,6 +74,7 @@ impl Default for AttentionConfig {
             query: QueryKind::Current,
             feed: FeedKind::Nothing,
             coverage: false,
+            convolution: None,
             gate: false,
             deep_output: false,
             doubly_stochastic: None,
@@ -80,6 +87,22 @@ impl Default for AttentionConfig {
             marginal_steps: None,
             prediction_seed: None,
         }
+    }
+}
+
+/// `convolution = { channels = 10, width = 31 }`: over the weights of the last look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConvolutionConfig {
+    /// How many features a position gets.
+    pub channels: usize,
+    /// How many positions are seen, half of them before and half behind; an odd number.
+    pub width: usize,
+}
+
+impl Default for ConvolutionConfig {
+    fn default() -> Self {
+        Self { channels: 10, width: 31 }
     }
 }
 
@@ -121,10 +144,12 @@ pub enum FeedKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlignedKind {
-    /// At the target's own position.
+    /// At the target's own position, p = t: for targets that are as long as their sources.
     Monotone,
     /// Where the query says.
     Predicted,
+    /// As far behind where it stood before as the query says: it never goes back.
+    Advancing,
 }
 
 /// What the cost of a hard choice is compared with.
@@ -151,6 +176,7 @@ impl AttentionConfig {
                 window: self.window.unwrap_or(WINDOW),
                 aligned: match self.aligned {
                     Some(AlignedKind::Monotone) => Aligned::Monotone,
+                    Some(AlignedKind::Advancing) => Aligned::Advancing,
                     _ => Aligned::Predicted,
                 },
             },
@@ -158,7 +184,8 @@ impl AttentionConfig {
         let width = self.width.unwrap_or(query);
         let positions = self.most_positions().unwrap_or(0);
         let sizes = ScoreSizes { query, states, width, positions };
-        AttentionSettings { score: self.score, focus, sizes, coverage: self.coverage }
+        let trail = self.convolution.map(|it| TrailSettings { channels: it.channels, width: it.width });
+        AttentionSettings { score: self.score, focus, sizes, coverage: self.coverage, trail }
     }
 
     /// The most tokens of a source, where the score has a limit.
@@ -173,7 +200,11 @@ impl AttentionConfig {
 
     /// Whether what is looked at has an influence on later steps.
     pub fn is_carried(&self) -> bool {
-        self.query == QueryKind::Previous || self.feed != FeedKind::Nothing || self.coverage
+        self.query == QueryKind::Previous
+            || self.feed != FeedKind::Nothing
+            || self.coverage
+            || self.convolution.is_some()
+            || self.focus == FocusKind::Local && self.aligned == Some(AlignedKind::Advancing)
     }
 
     /// Width that stands beside every input of the decoder's cell.
@@ -196,6 +227,14 @@ impl AttentionConfig {
         }
         if let Some(window) = self.window {
             within("attention.window".into(), window, MOST_POSITIONS)?;
+        }
+        if let Some(ConvolutionConfig { channels, width }) = self.convolution {
+            within("attention.convolution.channels".into(), channels, WIDEST)?;
+            within("attention.convolution.width".into(), width, MOST_POSITIONS)?;
+            if width.is_multiple_of(2) {
+                let message = format!("is {width}, which has no middle; write {}", width + 1);
+                return Err(Complaint::new("attention.convolution.width", message));
+            }
         }
         if let Some(entropy) = self.entropy.filter(|entropy| !(0.0..1.0).contains(entropy)) {
             let message = format!("is {entropy}; write a number from 0 to below 1, such as 0.01");
@@ -226,6 +265,8 @@ impl AttentionConfig {
         let hard = self.focus == FocusKind::Hard;
         let local = self.focus == FocusKind::Local;
         let location = self.score.has_positions();
+        let score = self.score.has_width();
+        belongs(self.convolution.is_some(), score, "convolution", "`score = \"additive\"`")?;
         belongs(self.width.is_some(), additive, "width", "`score = \"additive\"`")?;
         belongs(self.max_positions.is_some(), location, "max_positions", "`score = \"location\"`")?;
         let soft = self.focus == FocusKind::Soft;

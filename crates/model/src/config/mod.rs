@@ -1,7 +1,7 @@
 //! The choices that make a model, one per axis, as they stand in a configuration file.
 //!
 //! ```toml
-//! [encoder.lstm]            # rnn lstm gru transformer cnn vit
+//! [encoder.lstm]            # rnn lstm gru transformer cnn vit listener sound-transformer
 //! width = 512
 //!
 //! [decoder.lstm]
@@ -11,25 +11,32 @@
 
 mod attention;
 mod check;
+mod ctc;
 mod features;
 mod head;
 mod images;
 mod read;
 mod recurrent;
+mod sounds;
 mod transformer;
 
-pub use attention::{AlignedKind, AttentionConfig, BaselineKind, FeedKind, FocusKind, QueryKind};
+pub use attention::{
+    AlignedKind, AttentionConfig, BaselineKind, ConvolutionConfig, FeedKind, FocusKind, QueryKind,
+};
 pub use check::{Complaint, Plan, Reader, Writer};
+pub use ctc::CtcConfig;
 pub use features::FeaturesConfig;
 pub use head::{HeadConfig, Pooling};
 pub use images::{CnnConfig, PlaceKind, VitConfig};
 pub use read::{ConfigError, read, read_text};
 pub use recurrent::{RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurrentConfig};
+pub(crate) use sounds::heard;
+pub use sounds::{CellKind, ListenerConfig, SoundTransformerConfig};
 pub(crate) use transformer::Role;
 pub use transformer::TransformerConfig;
 
 use gatto_data::images::{ImageCoder, Preparation};
-use gatto_data::{Coder, Labels, TokenizerPair, Unit};
+use gatto_data::{Coder, Labels, TokenizerPair, Unit, sound};
 use gatto_nn::recurrent::Cell;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -52,17 +59,19 @@ pub enum Task {
     Label,
     /// An image becomes a text.
     Caption,
+    /// A sound becomes a text.
+    Transcribe,
 }
 
 impl Task {
     /// Whether a decoder writes the answer; else a head tells it from the encoder's states.
     pub fn writes(self) -> bool {
-        matches!(self, Self::Translate | Self::LanguageModel | Self::Caption)
+        self == Self::LanguageModel || self.writes_of_sources()
     }
 
     /// Whether it writes of a source that it has read.
     pub fn writes_of_sources(self) -> bool {
-        matches!(self, Self::Translate | Self::Caption)
+        matches!(self, Self::Translate | Self::Caption | Self::Transcribe)
     }
 
     /// Whether the answer is made of labels, and not of tokens.
@@ -109,6 +118,7 @@ impl std::fmt::Display for Task {
             Self::Classify => "classify",
             Self::Label => "label",
             Self::Caption => "caption",
+            Self::Transcribe => "transcribe",
         })
     }
 }
@@ -137,6 +147,10 @@ pub struct ModelConfig {
     pub sharing: SharingConfig,
     /// How images become what an encoder of images reads; as usual if not given.
     pub images: Option<Preparation>,
+    /// How sounds become what an encoder of sounds reads; as usual if not given.
+    pub sound: Option<sound::Preparation>,
+    /// Whether and how the encoder learns to tell the text by itself.
+    pub ctc: Option<CtcConfig>,
 }
 
 impl ModelConfig {
@@ -152,6 +166,8 @@ impl ModelConfig {
             features: None,
             sharing: SharingConfig::default(),
             images: None,
+            sound: None,
+            ctc: None,
         }
     }
 }
@@ -172,6 +188,10 @@ pub enum EncoderConfig {
     Cnn(CnnConfig),
     /// Layers of self-attention over the patches of an image.
     Vit(VitConfig),
+    /// Recurrent layers over the frames of a sound.
+    Listener(ListenerConfig),
+    /// Layers of self-attention over a sound.
+    SoundTransformer(SoundTransformerConfig),
 }
 
 /// `[decoder.…]`: what writes the target.
@@ -250,6 +270,10 @@ pub enum EncoderKind<'a> {
     Cnn(&'a CnnConfig),
     /// Layers of self-attention over the patches of an image.
     Vit(&'a VitConfig),
+    /// Recurrent layers over the frames of a sound.
+    Listener(&'a ListenerConfig),
+    /// Layers of self-attention over a sound.
+    SoundTransformer(&'a SoundTransformerConfig),
 }
 
 impl EncoderConfig {
@@ -262,6 +286,10 @@ impl EncoderConfig {
             Self::Transformer(settings) => ("transformer", EncoderKind::Transformer(settings)),
             Self::Cnn(settings) => ("cnn", EncoderKind::Cnn(settings)),
             Self::Vit(settings) => ("vit", EncoderKind::Vit(settings)),
+            Self::Listener(settings) => ("listener", EncoderKind::Listener(settings)),
+            Self::SoundTransformer(settings) => {
+                ("sound-transformer", EncoderKind::SoundTransformer(settings))
+            }
         }
     }
 
@@ -279,6 +307,20 @@ impl EncoderConfig {
         }
     }
 
+    /// Whether it reads sounds, and not tokens.
+    pub fn reads_sounds(&self) -> bool {
+        self.frames_per_state().is_some()
+    }
+
+    /// How many frames of a sound a state stands for, if it reads sounds.
+    pub fn frames_per_state(&self) -> Option<usize> {
+        match self {
+            Self::Listener(settings) => Some(settings.frames_per_state()),
+            Self::SoundTransformer(settings) => Some(settings.frames_per_state()),
+            _ => None,
+        }
+    }
+
     /// Width of the states that it leaves.
     pub fn states(&self) -> usize {
         match self.parts().1 {
@@ -286,15 +328,20 @@ impl EncoderConfig {
             EncoderKind::Transformer(settings) => settings.width,
             EncoderKind::Cnn(settings) => settings.width(),
             EncoderKind::Vit(settings) => settings.width,
+            EncoderKind::Listener(settings) => settings.states(),
+            EncoderKind::SoundTransformer(settings) => settings.width,
         }
     }
 
-    /// Width of a token's vector; one that reads images has none.
+    /// Width of a token's vector; one that reads images or sounds has none.
     pub fn embedding(&self) -> usize {
         match self.parts().1 {
             EncoderKind::Recurrent(_, settings) => settings.embedding.unwrap_or(settings.width),
             EncoderKind::Transformer(settings) => settings.width,
-            EncoderKind::Cnn(_) | EncoderKind::Vit(_) => 0,
+            EncoderKind::Cnn(_)
+            | EncoderKind::Vit(_)
+            | EncoderKind::Listener(_)
+            | EncoderKind::SoundTransformer(_) => 0,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::memory::{Memory, row_ids};
 use burn::module::Module;
 use burn::tensor::Tensor;
 use burn::tensor::activation::sigmoid;
-use gatto_nn::attention::{Attention, Choosing, Looked, Source};
+use gatto_nn::attention::{Attention, Choosing, Looked, Remembered, Source};
 use gatto_nn::recurrent::LayerLook;
 use gatto_nn::{Initial, Linear, Preparing, tanh};
 
@@ -26,8 +26,6 @@ pub(crate) struct Looking {
     query: QueryKind,
     #[module(skip)]
     feed: FeedKind,
-    #[module(skip)]
-    coverage: bool,
     /// Whether a step has to know what the steps before it looked at.
     #[module(skip)]
     pub(super) carried: bool,
@@ -42,8 +40,8 @@ pub(crate) struct LookingState {
     pub(super) source: Source,
     /// What is fed of the step before: h̃ [B, H] or c [B, states].
     pub(super) fed: Option<Tensor<2>>,
-    /// The sum of all weights so far [B, S], where it is known.
-    covered: Option<Tensor<2>>,
+    /// What is known of earlier looks.
+    remembered: Remembered,
     /// Steps made.
     step: usize,
 }
@@ -55,7 +53,7 @@ impl LookingState {
         Self {
             source: self.source.select(rows),
             fed: self.fed.clone().map(select),
-            covered: self.covered.clone().map(select),
+            remembered: self.remembered.select(&ids),
             step: self.step,
         }
     }
@@ -67,14 +65,13 @@ impl LookingState {
 
     /// The state behind a step that looked and made `met` [B, 1, H] of it.
     pub(super) fn behind(self, looked: &Looked, met: &Tensor<3>, looking: &Looking) -> Self {
-        let weights = looked.weights.clone().squeeze_dim::<2>(1); // [B, S]
         Self {
             fed: match looking.feed {
                 FeedKind::Nothing => None,
                 FeedKind::Attentional => Some(met.clone().squeeze_dim::<2>(1)),
                 FeedKind::Context => Some(looked.context.clone().squeeze_dim::<2>(1)),
             },
-            covered: self.covered.clone().map(|covered| covered + weights),
+            remembered: self.remembered.clone().behind(looked),
             ..self.later(1)
         }
     }
@@ -103,7 +100,6 @@ impl Looking {
             weights_learn: config.doubly_stochastic.is_some(),
             query: config.query,
             feed: config.feed,
-            coverage: config.coverage,
             carried: config.is_carried(),
             at_prediction: config.at_prediction(),
         }
@@ -134,14 +130,14 @@ impl Looking {
                 FeedKind::Attentional => Some(zeros(self.meeting.bias.dims()[0])),
                 FeedKind::Context => Some(zeros(states.dims()[2])),
             },
-            covered: self.coverage.then(|| zeros(positions)),
+            remembered: self.look.nothing_yet(batch, positions, &device),
             step: 0,
         }
     }
 
     /// Looks for every query [B, T, H] from this state on.
     pub(super) fn look(&self, query: Tensor<3>, state: &LookingState, choosing: Choosing) -> Looked {
-        self.look.look(query, &state.source, state.covered.as_ref(), state.step, choosing)
+        self.look.look(query, &state.source, &state.remembered, state.step, choosing)
     }
 
     /// The share of contexts [B, T, states] that is let through for the states [B, T, H] that asked.

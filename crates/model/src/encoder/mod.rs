@@ -2,14 +2,19 @@
 
 mod cnn;
 mod features;
+mod listener;
 mod recurrent;
 mod regions;
+mod sound_transformer;
+mod sounds;
 mod transformer;
 mod vit;
 
 pub(crate) use cnn::CnnEncoder;
 pub(crate) use features::Features;
+pub(crate) use listener::ListenerEncoder;
 pub(crate) use recurrent::RecurrentEncoder;
+pub(crate) use sound_transformer::SoundTransformerEncoder;
 pub(crate) use transformer::{TransformerEncoder, mean};
 pub(crate) use vit::VitEncoder;
 
@@ -18,6 +23,7 @@ use crate::memory::{Memory, Tokens};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::images::ImageBatch;
+use gatto_data::sound::SoundBatch;
 use gatto_nn::{Embedding, Noise, Preparing};
 
 /// The list of encoders.
@@ -32,6 +38,10 @@ pub(crate) enum Encoder {
     Cnn(CnnEncoder),
     /// Layers of self-attention over the patches of an image.
     Vit(VitEncoder),
+    /// Recurrent layers over the frames of a sound.
+    Listener(ListenerEncoder),
+    /// Layers of self-attention over a sound.
+    SoundTransformer(SoundTransformerEncoder),
 }
 
 /// What an encoder is given to read.
@@ -41,10 +51,12 @@ pub(crate) enum Input<'a> {
     Tokens(Tokens),
     /// Images.
     Images(&'a ImageBatch),
+    /// Sounds.
+    Sound(&'a SoundBatch),
 }
 
 impl Encoder {
-    /// The vectors of the tokens, or the pixels of the regions: [B, T, C]. What the encoder does not own, the decoder
+    /// The vectors of the tokens, the pixels of the regions, or the frames: [B, T, C]. What the encoder does not own, the decoder
     /// lends.
     pub(crate) fn embed(&self, source: &Input<'_>, lent: Lent<'_>, device: &Device) -> Tensor<3> {
         match (self, source) {
@@ -52,6 +64,9 @@ impl Encoder {
                 regions::regions_of(images, encoder.stride, device)
             }
             (Self::Vit(encoder), Input::Images(images)) => regions::regions_of(images, encoder.patch, device),
+            (Self::Listener(_) | Self::SoundTransformer(_), Input::Sound(sounds)) => {
+                sounds::frames_of(sounds, device)
+            }
             (_, Input::Tokens(tokens)) => match self.embedding().or(lent.embedding) {
                 Some(embedding) => embedding.forward(tokens.ids.clone()),
                 None => unreachable!("one side has token vectors"),
@@ -73,6 +88,8 @@ impl Encoder {
             (Self::Transformer(encoder), Input::Tokens(source)) => encoder.read(source, vectors, lent, noise),
             (Self::Cnn(encoder), Input::Images(images)) => encoder.read(images, vectors, noise),
             (Self::Vit(encoder), Input::Images(images)) => encoder.read(images, vectors, noise),
+            (Self::Listener(encoder), Input::Sound(sounds)) => encoder.read(sounds, vectors, noise),
+            (Self::SoundTransformer(encoder), Input::Sound(sounds)) => encoder.read(sounds, vectors, noise),
             _ => unreachable!("{OTHER_KIND}"),
         }
     }
@@ -85,6 +102,8 @@ impl Encoder {
             }
             Self::Transformer(encoder) => encoder.stack.iter_mut().for_each(|stack| stack.prepare(how)),
             Self::Cnn(encoder) => encoder.network.prepare(how),
+            Self::Listener(encoder) => encoder.prepare(how),
+            Self::SoundTransformer(encoder) => encoder.prepare(how),
             Self::Vit(encoder) => {
                 encoder.projection.prepare(how);
                 encoder.stack.prepare(how);
@@ -97,9 +116,10 @@ impl Encoder {
         match self {
             Self::Recurrent(encoder) => encoder.embedding.as_ref(),
             Self::Transformer(encoder) => encoder.embedding.as_ref(),
-            Self::Cnn(_) | Self::Vit(_) => None,
+            Self::Cnn(_) | Self::Vit(_) | Self::Listener(_) | Self::SoundTransformer(_) => None,
         }
     }
 }
 
-const OTHER_KIND: &str = "tokens are for encoders of tokens, and images for encoders of images";
+const OTHER_KIND: &str =
+    "tokens are for encoders of tokens, images for encoders of images, and sounds for those of sounds";

@@ -30,7 +30,10 @@ impl Plan {
     /// The attentions of such a model; none where nothing can be looked at.
     pub fn attentions(&self) -> Vec<AttentionKind> {
         let writes = matches!(self.decoder(), Some(DecoderConfig::Transformer(_)));
-        let reads = matches!(self.encoder(), Some(EncoderConfig::Transformer(_) | EncoderConfig::Vit(_)));
+        let reads = matches!(
+            self.encoder(),
+            Some(EncoderConfig::Transformer(_) | EncoderConfig::Vit(_) | EncoderConfig::SoundTransformer(_))
+        );
         let crosses = writes && matches!(self.reader, Reader::Encoder(_));
         let pools = matches!(&self.writer, Writer::Head(_, head) if head.pooling == Some(Pooling::Attention));
         let all = [

@@ -41,7 +41,8 @@ impl Saved {
         heads: bool,
     ) -> Result<Vec<ImageTrace>, ModelError> {
         let Some(grid) = self.plan.grid() else {
-            return Err(ModelError::OtherSource { index: 0, images: false });
+            let wanted = self.plan.sources();
+            return Err(ModelError::OtherSource { index: 0, found: "an image", wanted });
         };
         let mut images = Vec::with_capacity(pairs.len());
         for (index, (image, target)) in pairs.iter().enumerate() {
@@ -80,7 +81,7 @@ impl Saved {
 impl Saved {
     /// The tokens of a text, its end behind them. Words are counted as they are printed, without those that are not in
     /// the vocabulary.
-    fn printed(&self, target: &[u32]) -> Vec<Piece> {
+    pub(super) fn printed(&self, target: &[u32]) -> Vec<Piece> {
         let mut found = pieces(&self.tokens.target, target);
         if self.tokens.target.kind() == Kind::Word {
             let mut printed = 0..;

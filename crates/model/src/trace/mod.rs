@@ -6,9 +6,11 @@
 
 mod heads;
 mod images;
+mod sounds;
 
 pub use heads::{Attention, AttentionKind, Matrix};
 pub use images::ImageTrace;
+pub use sounds::SoundTrace;
 
 use crate::config::Reader;
 use crate::error::ModelError;

@@ -2,7 +2,7 @@
 
 use crate::variants::{Variant, values, writers};
 use burn::tensor::{Device, Tensor};
-use gatto_data::Padded;
+use gatto_data::{Padded, Sources};
 use gatto_model::config::{FocusKind, Reader};
 use gatto_nn::Noise;
 
@@ -15,7 +15,11 @@ fn weights(variant: &Variant, noise: &mut Noise) -> Option<Vec<Vec<Vec<f32>>>> {
     let memory = model.encode(&source, noise);
     let found = model.forward(&model.teacher_inputs(&target), memory.as_ref(), noise).alignment?.weights;
     let [_, time, positions] = found.dims();
-    let most = source.tokens().map_or(variant.lengths()[0], |tokens| tokens.width);
+    let most = match &source {
+        Sources::Tokens(tokens) => tokens.width,
+        Sources::Images(_) => variant.lengths()[0],
+        Sources::Sound(sounds) => sounds.frames.div_ceil(variant.plan.frames_per_state().unwrap_or(1)),
+    };
     assert_eq!([time, positions], [target.width, most], "{}", variant.name);
     let rows: Vec<Vec<f32>> = values(found).chunks_exact(positions).map(<[f32]>::to_vec).collect();
     Some(rows.chunks_exact(time).map(<[Vec<f32>]>::to_vec).collect())

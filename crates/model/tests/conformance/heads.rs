@@ -151,6 +151,7 @@ pub(crate) fn answers(task: Task, source: &Sources, shape: [usize; 2]) -> (Vec<u
         let sum: u32 = match source {
             Sources::Tokens(tokens) => tokens.row(row).iter().sum(),
             Sources::Images(images) => images.row(row)[0].to_bits() % 1000,
+            Sources::Sound(sounds) => sounds.row(row)[0].to_bits() % 1000,
         };
         for (number, place) in places(task, source, row).into_iter().enumerate() {
             ids[place] = (sum + 3 * number as u32) % labels as u32;

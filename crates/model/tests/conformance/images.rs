@@ -7,8 +7,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use gatto_data::Padded;
 use gatto_data::images::{ImageBatch, Preparation};
 use gatto_model::config::{
-    BaselineKind, CnnConfig, FocusKind, HeadConfig, PlaceKind, Pooling, QueryKind, RecurrentDecoderConfig,
-    VitConfig,
+    BaselineKind, CnnConfig, FeedKind, FocusKind, HeadConfig, PlaceKind, Pooling, QueryKind,
+    RecurrentDecoderConfig, VitConfig,
 };
 use gatto_model::weights::Weights;
 use gatto_model::{AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Model, ModelConfig, Task};
@@ -120,7 +120,12 @@ fn captions() -> Vec<Variant> {
         }
         let writing =
             RecurrentDecoderConfig { bridge: Some(BridgeKind::AttentionOnly), layers: 2, ..writing() };
-        let attention = AttentionConfig { gate: true, deep_output: true, feed: true, ..Default::default() };
+        let attention = AttentionConfig {
+            gate: true,
+            deep_output: true,
+            feed: FeedKind::Attentional,
+            ..Default::default()
+        };
         let name = "two layers that know the image by attention alone".to_owned();
         found.push(seeing(name, encoder.clone(), decoder("lstm", writing), Some(attention)));
         let stack = DecoderConfig::Transformer(layers(PositionKind::Rotary, NormOrder::Post));
@@ -147,9 +152,15 @@ fn ways_to_look() -> Vec<AttentionConfig> {
             soft.clone(),
             AttentionConfig { gate: true, ..soft.clone() },
             AttentionConfig { deep_output: true, ..soft.clone() },
-            AttentionConfig { feed: true, coverage: true, gate: true, deep_output: true, ..soft },
+            AttentionConfig {
+                feed: FeedKind::Attentional,
+                coverage: true,
+                gate: true,
+                deep_output: true,
+                ..soft
+            },
             hard.clone(),
-            AttentionConfig { deep_output: true, feed: true, ..hard.clone() },
+            AttentionConfig { deep_output: true, feed: FeedKind::Attentional, ..hard.clone() },
             AttentionConfig { gate: true, baseline: Some(BaselineKind::Learned), ..hard },
         ]);
     }

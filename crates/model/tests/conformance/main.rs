@@ -1,5 +1,5 @@
 //! What must hold of every model, whatever it is made of. A new variant is a line in `variants.rs`,
-//! `transformers.rs`, `heads.rs` or `images.rs`, and runs through all of this.
+//! `transformers.rs`, `heads.rs`, `images.rs` or `sounds.rs`, and runs through all of this.
 
 mod attention;
 mod eight_bits;
@@ -9,6 +9,7 @@ mod hostile;
 mod images;
 mod padding;
 mod saving;
+mod sounds;
 mod stepping;
 mod transformers;
 mod variants;

@@ -1,13 +1,13 @@
 //! The list of models, tiny ones, and the sentences that they are tried on.
 
-use crate::{heads, images, transformers};
+use crate::{heads, images, sounds, transformers};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::END;
 use gatto_data::{Padded, Sources};
 use gatto_model::config::{
-    AlignedKind, BaselineKind, FeedKind, FocusKind, Plan, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
-    SingleRecurrentConfig, TransformerConfig, Writer,
+    AlignedKind, BaselineKind, ConvolutionConfig, FeedKind, FocusKind, Plan, QueryKind,
+    RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurrentConfig, TransformerConfig, Writer,
 };
 use gatto_model::weights::{self, Weights};
 use gatto_model::{
@@ -102,6 +102,7 @@ pub(crate) fn all() -> Vec<Variant> {
     found.extend(transformers::all());
     found.extend(heads::all());
     found.extend(images::all());
+    found.extend(sounds::all());
     found
 }
 
@@ -134,15 +135,21 @@ fn attending() -> Vec<Variant> {
             let (gated, deep) = (AttentionConfig { query, gate: true, ..focus.clone() }, focus);
             found.push(looking("gru", gated.clone()));
             found.push(looking("rnn", AttentionConfig { query, deep_output: true, ..deep }));
-            let settings = AttentionConfig {
-                deep_output: true,
-                feed: FeedKind::Attentional,
-                coverage: true,
-                ..gated
-            };
+            let settings =
+                AttentionConfig { deep_output: true, feed: FeedKind::Attentional, coverage: true, ..gated };
             found.push(looking("lstm", settings));
         }
         found.push(looking("rnn", AttentionConfig { query, ..local(AlignedKind::Predicted, NARROW) }));
+        found.push(looking("gru", AttentionConfig { query, ..local(AlignedKind::Advancing, NARROW) }));
+        found.push(looking("rnn", AttentionConfig { query, ..local(AlignedKind::Advancing, WIDE) }));
+        let convolution = Some(ConvolutionConfig { channels: 2, width: 3 });
+        for cell in CELLS {
+            found.push(looking(cell, AttentionConfig { convolution, ..soft.clone() }));
+        }
+        found.push(looking(
+            "lstm",
+            AttentionConfig { convolution, coverage: true, gate: true, ..soft.clone() },
+        ));
         let drawn = AttentionConfig { prediction_seed: Some(5), focus: FocusKind::Hard, ..soft.clone() };
         found.push(looking("gru", drawn.clone()));
         found.push(looking("gru", AttentionConfig { baseline: Some(BaselineKind::Learned), ..drawn }));
@@ -346,6 +353,9 @@ impl Variant {
         if self.plan.images.is_some() {
             images::away_from_kinks(&mut weights);
         }
+        if self.plan.sound.is_some() {
+            sounds::away_from_kinks(&mut weights);
+        }
         weights
     }
 
@@ -390,7 +400,8 @@ impl Variant {
     /// kinks: those of relu, or one at hand where another state becomes the largest.
     pub(crate) fn jumps(&self) -> bool {
         let window = self.plan.attention.as_ref().is_some_and(|attention| {
-            attention.aligned == Some(AlignedKind::Predicted) && attention.window == Some(NARROW)
+            matches!(attention.aligned, Some(AlignedKind::Predicted | AlignedKind::Advancing))
+                && attention.window == Some(NARROW)
         });
         let relu = self.self_attention().is_some_and(|settings| settings.activation == Activation::Relu);
         // Where the most probable position is nearly not, a small step is enough to choose another.
@@ -413,9 +424,10 @@ impl Variant {
     }
 
     fn sources_of(&self, which: Range<usize>) -> Sources {
-        match self.plan.images {
-            Some(images) => images::drawn(&images, which).into(),
-            None => Padded::new(&rows(&SOURCES, 11)[which]).into(),
+        match (self.plan.images, self.plan.sound) {
+            (Some(images), _) => images::drawn(&images, which).into(),
+            (_, Some(sound)) => sounds::drawn(&sound, which).into(),
+            _ => Padded::new(&rows(&SOURCES, 11)[which]).into(),
         }
     }
 
@@ -423,15 +435,17 @@ impl Variant {
     pub(crate) fn wide_source(&self, more: usize, filler: u32) -> Sources {
         match self.source() {
             Sources::Tokens(tokens) => widened(&tokens, more, filler).into(),
+            Sources::Sound(sounds) => sounds::longer(&sounds, more, filler as f32).into(),
             images => images,
         }
     }
 
     /// How many positions of each source there are to look at.
     pub(crate) fn lengths(&self) -> Vec<usize> {
-        match self.plan.grid() {
-            Some(grid) => vec![grid.len(); SOURCES.len()],
-            None => SOURCES.iter().map(|length| length + 1).collect(),
+        match (self.plan.grid(), self.plan.frames_per_state()) {
+            (Some(grid), _) => vec![grid.len(); SOURCES.len()],
+            (_, Some(span)) => sounds::FRAMES.iter().map(|frames| frames.div_ceil(span)).collect(),
+            _ => SOURCES.iter().map(|length| length + 1).collect(),
         }
     }
 

@@ -63,7 +63,7 @@ fn saved(config: &ModelConfig) -> Saved {
     let sizes = Vocabularies::with_labels(&tokens, labels.as_deref());
     let model = Model::new(&plan, sizes, 5, &Device::flex());
     let search = SearchConfig { max_length: 8, ..SearchConfig::default() };
-    Saved { task: config.task, plan, model, tokens, labels, search }
+    Saved { task: config.task, plan, model, tokens, labels, search, statistics: None }
 }
 
 fn writers() -> Vec<(String, Saved)> {
@@ -102,7 +102,7 @@ fn writers() -> Vec<(String, Saved)> {
 }
 
 fn copy(saved: &Saved) -> Saved {
-    let Saved { task, plan, model, tokens, labels, search } = saved;
+    let Saved { task, plan, model, tokens, labels, search, statistics } = saved;
     Saved {
         task: *task,
         plan: plan.clone(),
@@ -110,6 +110,7 @@ fn copy(saved: &Saved) -> Saved {
         tokens: tokens.clone(),
         labels: labels.clone(),
         search: search.clone(),
+        statistics: statistics.clone(),
     }
 }
 
@@ -285,10 +286,10 @@ fn what_a_model_cannot_read_is_refused_by_number() {
     let error = best(&[Request::free(&images[0]), Request::free(&other)]);
     assert!(matches!(error, ModelError::OtherImage { index: 1, .. }), "{error}");
     let error = best(&[Request::free(&images[0]), Request::free("a text")]);
-    assert!(matches!(error, ModelError::OtherSource { index: 1, images: true }), "{error}");
+    assert!(matches!(error, ModelError::OtherSource { index: 1, wanted: "images", .. }), "{error}");
     assert!(matches!(saved.classify_images(&images, 8), Err(ModelError::OtherTask { .. })));
     let (_, text) = crate::models().remove(0);
     let error = Writers::alone(&text).expect("a translator").best(&[Request::free(&images[0])], 1, 8);
-    assert!(matches!(error, Err(ModelError::OtherSource { index: 0, images: false })), "{error:?}");
+    assert!(matches!(error, Err(ModelError::OtherSource { index: 0, wanted: "texts", .. })), "{error:?}");
     assert!(matches!(text.trace_images(&[], 1, false), Err(ModelError::OtherSource { .. })));
 }

@@ -32,8 +32,15 @@ fn company_changes_nothing(models: Vec<(String, Saved)>, count: usize) {
                     let (model, tokens, plan) = (model.clone(), tokens.clone(), plan.clone());
                     with_threads(threads, move || {
                         let search = SearchConfig { beam, max_length: 8, ..SearchConfig::default() };
-                        let saved =
-                            Saved { task: Task::Translate, plan, model, tokens, labels: None, search };
+                        let saved = Saved {
+                            task: Task::Translate,
+                            plan,
+                            model,
+                            tokens,
+                            labels: None,
+                            search,
+                            statistics: None,
+                        };
                         best(&saved, &sentences, batch, beam)
                     })
                 };

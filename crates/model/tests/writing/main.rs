@@ -2,12 +2,13 @@
 
 mod images;
 mod independence;
+mod sounds;
 mod wishes;
 
 use burn::tensor::Device;
 use gatto_data::tokens::{Kind, Recipe, Tokenizer, TokenizerPair};
 use gatto_model::config::{
-    FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig, TransformerConfig,
+    FeedKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig, TransformerConfig,
 };
 use gatto_model::{
     AttentionConfig, DecoderConfig, EncoderConfig, Model, ModelConfig, Prediction, Request, Saved,
@@ -40,7 +41,15 @@ pub(crate) fn saved(config: ModelConfig) -> Saved {
     let tokens =
         TokenizerPair::together(Tokenizer::train(&recipe, (0..190).map(word)).expect("a vocabulary"));
     let model = Model::new(&plan, Vocabularies::of(&tokens), 5, &Device::flex());
-    Saved { task: config.task, plan, model, tokens, labels: None, search: SearchConfig::default() }
+    Saved {
+        task: config.task,
+        plan,
+        model,
+        tokens,
+        labels: None,
+        search: SearchConfig::default(),
+        statistics: None,
+    }
 }
 
 pub(crate) fn models() -> Vec<(String, Saved)> {
@@ -65,8 +74,12 @@ pub(crate) fn models() -> Vec<(String, Saved)> {
     let additive = AttentionConfig { score: ScoreKind::Additive, ..Default::default() };
     let general = AttentionConfig { score: ScoreKind::General, ..Default::default() };
     let hard = AttentionConfig { focus: FocusKind::Hard, prediction_seed: Some(3), ..additive.clone() };
-    let covering =
-        AttentionConfig { coverage: true, feed: true, query: QueryKind::Previous, ..additive.clone() };
+    let covering = AttentionConfig {
+        coverage: true,
+        feed: FeedKind::Attentional,
+        query: QueryKind::Previous,
+        ..additive.clone()
+    };
     let looking = [("additive", additive), ("general", general), ("hard", hard), ("covering", covering)];
     let recurrent =
         looking.map(|(name, attention)| (format!("recurrent, {name}"), saved(recurrent(attention))));

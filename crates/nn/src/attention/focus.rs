@@ -4,7 +4,8 @@
 //! - `hard`: one of them, drawn from softmax(e) or the most probable (Xu et al., 2015). The choice
 //!   has no gradient; [`Choice`] is what the score-function estimator needs instead.
 //! - `local`: those within D of an aligned position p (Luong et al., 2015). Monotone: p = t. Predicted:
-//!   p = S · σ(v_pᵀ tanh(W_p s)), and α ∝ exp(e_i) · exp(−(i − p)² / 2σ²) with σ = D / 2, so that
+//!   p = S · σ(v_pᵀ tanh(W_p s)). Advancing: p_t = p_{t−1} + log(1 + exp(v_pᵀ tanh(W_p s))) from p_0 = 0, so that it never
+//!   goes back (as the window of Graves, 2013). In these two, α ∝ exp(e_i) · exp(−(i − p)² / 2σ²) with σ = D / 2, so that
 //!   gradients reach p. Weights are made to sum to one behind the Gaussian, where the paper leaves them
 //!   smaller: a context is always a mean of states.
 
@@ -42,6 +43,8 @@ pub enum Aligned {
     Monotone,
     /// Where the query says.
     Predicted,
+    /// So far behind where it stood before as the query says.
+    Advancing,
 }
 
 /// How one position is chosen, where one is.
@@ -58,7 +61,7 @@ pub enum Choosing {
 /// A focus with its parameters.
 #[derive(Module, Debug)]
 pub struct Focus {
-    /// Of a predicted window: W_p `[Q, A]`.
+    /// Of a predicted or advancing window: W_p `[Q, A]`.
     position: Option<Param<Tensor<2>>>,
     /// v_p `[A]`.
     position_vector: Option<Param<Tensor<1>>>,
@@ -84,7 +87,7 @@ impl Focus {
     pub fn new(kind: FocusKind, query: usize, width: usize, initial: &mut Initial) -> Self {
         let none = Self { position: None, position_vector: None, baseline: None, kind };
         match kind {
-            FocusKind::Local { aligned: Aligned::Predicted, .. } => Self {
+            FocusKind::Local { aligned: Aligned::Predicted | Aligned::Advancing, .. } => Self {
                 position: Some(initial.glorot([query, width])),
                 position_vector: Some(initial.uniform([width], (6.0 / (width + 1) as f64).sqrt())),
                 ..none
@@ -101,26 +104,32 @@ impl Focus {
         matches!(self.kind, FocusKind::Soft | FocusKind::Local { aligned: Aligned::Predicted, .. })
     }
 
+    /// Whether its window only advances, so that a look has to know where it stood before.
+    pub(super) fn advances(&self) -> bool {
+        matches!(self.kind, FocusKind::Local { aligned: Aligned::Advancing, .. })
+    }
+
     /// Whether every position is looked at by its weight.
     pub(super) fn is_soft(&self) -> bool {
         self.kind == FocusKind::Soft
     }
 
     /// From scores [B, T, S] to weights [B, T, S]. The first of the queries [B, T, Q] is that of
-    /// step `first`.
+    /// step `first`, before which a window that advances stood at `before` [B, 1].
     pub(super) fn weigh(
         &self,
         scores: Tensor<3>,
         query: &Tensor<3>,
         source: &Source,
-        first: usize,
+        (first, before): (usize, Option<&Tensor<2>>),
         choosing: Choosing,
-    ) -> (Tensor<3>, Option<Choice>) {
+    ) -> Weighed {
         let exists = source.mask.clone().unsqueeze_dim::<3>(1); // [B, 1, S]
         match self.kind {
-            FocusKind::Soft => (log_weights(scores, exists.clone()).exp() * exists, None),
+            FocusKind::Soft => Weighed::new(log_weights(scores, exists.clone()).exp() * exists),
             FocusKind::Local { window, .. } => {
-                let distance = self.distance(query, source, first); // [B, T, S]
+                let aligned = self.aligned(query, source, first, before); // [B, T, 1]
+                let distance = distance(&aligned, source); // [B, T, S]
                 let scores = match &self.position {
                     // σ = D / 2, so 2σ² = D² / 2.
                     Some(_) => {
@@ -129,7 +138,10 @@ impl Focus {
                     None => scores,
                 };
                 let within = distance.abs().lower_equal_elem(window as f64).float() * exists; // [B, T, S]
-                (log_weights(scores, within.clone()).exp() * within, None)
+                let time = aligned.dims()[1];
+                let last = self.advances().then(|| aligned.narrow(1, time - 1, 1).squeeze_dim::<2>(2));
+                let weights = log_weights(scores, within.clone()).exp() * within;
+                Weighed { aligned: last, ..Weighed::new(weights) }
             }
             FocusKind::Hard { .. } => {
                 let log_weights = log_weights(scores, exists.clone());
@@ -147,33 +159,72 @@ impl Focus {
                         drawn(key, source.identities.get(row).copied().unwrap_or_default(), first + t, shares)
                     }),
                 };
-                (weights, Some(Choice { log_weights, baseline }))
+                Weighed { choice: Some(Choice { log_weights, baseline }), ..Weighed::new(weights) }
             }
         }
     }
 
-    /// i − p for every query and position: [B, T, S].
-    fn distance(&self, query: &Tensor<3>, source: &Source, first: usize) -> Tensor<3> {
+    /// p for every query: [B, T, 1].
+    fn aligned(
+        &self,
+        query: &Tensor<3>,
+        source: &Source,
+        first: usize,
+        before: Option<&Tensor<2>>,
+    ) -> Tensor<3> {
         let ([batch, time, width], device) = (query.dims(), query.device());
         let lengths = source.mask.clone().sum_dim(1).unsqueeze_dim::<3>(1); // [B, 1, 1]
-        let aligned = match (&self.position, &self.position_vector) {
+        match (&self.position, &self.position_vector) {
             (Some(weight), Some(vector)) => {
                 let hidden = tanh(linear_map(query.clone().reshape([batch * time, width]), weight.val()));
                 let inner = vector.dims()[0];
-                let share = sigmoid((hidden * vector.val().reshape([1, inner])).sum_dim(1)); // [B·T, 1]
-                share.reshape([batch, time, 1]) * lengths // [B, T, 1]
+                let told = (hidden * vector.val().reshape([1, inner])).sum_dim(1).reshape([batch, time, 1]);
+                if !self.advances() {
+                    return sigmoid(told) * lengths; // [B, T, 1]
+                }
+                let stood = match before {
+                    Some(before) => before.clone().unsqueeze_dim::<3>(2),
+                    None => Tensor::zeros([batch, 1, 1], &device),
+                };
+                let advanced = stood + softplus(told).cumsum(1);
+                advanced.min_pair((lengths - 1.0).repeat_dim(1, time)) // [B, T, 1]
             }
             _ => {
                 let steps: Vec<f32> = (first..first + time).map(|t| t as f32).collect();
                 let steps = Tensor::<3>::from_data(TensorData::new(steps, [1, time, 1]), &device);
                 steps.repeat_dim(0, batch).min_pair((lengths - 1.0).repeat_dim(1, time)) // [B, T, 1]
             }
-        };
-        let count = source.mask.dims()[1];
-        let positions: Vec<f32> = (0..count).map(|i| i as f32).collect();
-        let positions = Tensor::<3>::from_data(TensorData::new(positions, [1, 1, count]), &device);
-        positions - aligned
+        }
     }
+}
+
+/// What a focus makes of scores.
+pub(super) struct Weighed {
+    /// α: [B, T, S].
+    pub(super) weights: Tensor<3>,
+    /// Where one position is chosen.
+    pub(super) choice: Option<Choice>,
+    /// Where a window that advances has come to: [B, 1].
+    pub(super) aligned: Option<Tensor<2>>,
+}
+
+impl Weighed {
+    fn new(weights: Tensor<3>) -> Self {
+        Self { weights, choice: None, aligned: None }
+    }
+}
+
+/// i − p for every p [B, T, 1] and position: [B, T, S].
+fn distance(aligned: &Tensor<3>, source: &Source) -> Tensor<3> {
+    let count = source.mask.dims()[1];
+    let positions: Vec<f32> = (0..count).map(|i| i as f32).collect();
+    let positions = Tensor::<3>::from_data(TensorData::new(positions, [1, 1, count]), &aligned.device());
+    positions - aligned.clone()
+}
+
+/// log(1 + exp(x)), whatever x is.
+fn softplus(x: Tensor<3>) -> Tensor<3> {
+    x.clone().clamp_min(0.0) + (x.abs().neg().exp() + 1.0).log()
 }
 
 /// log softmax over the positions where `exists` is 1.

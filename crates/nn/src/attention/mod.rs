@@ -3,7 +3,8 @@
 //! Relevance e_i = score(s, h_i), weights α = softmax(e) over the positions that exist, context
 //! c = Σ α_i h_i. Two choices are free of each other: the [`score`], and the [`focus`], which says on
 //! which positions the weights may lie. With coverage, what was looked at before enters the keys,
-//! k_i + (Σ_{t′<t} α_{t′i}) · w, so that a position can be avoided, or returned to (Tu et al., 2016).
+//! k_i + (Σ_{t′<t} α_{t′i}) · w, so that a position can be avoided, or returned to (Tu et al., 2016); with a [`trail`], the
+//! weights of the last look enter them through a convolution.
 //!
 //! Letters as in [`score`]: `B` sentences, `T` queries, `S` positions, `Q` and `H` widths of queries
 //! and states.
@@ -13,18 +14,21 @@ mod multi_head;
 mod products;
 mod scaled;
 pub mod score;
+pub mod trail;
 
 pub use focus::{Aligned, Choice, Choosing, Focus, FocusKind};
 pub use multi_head::{KeysValues, MultiHead, MultiHeadSettings, Seen};
 pub use products::{additive, additive_plain, batched, batched_plain};
 pub use scaled::{Comparison, Sight, attend, attend_plain};
 pub use score::{Score, ScoreKind, ScoreSizes};
+pub use trail::{Trail, TrailSettings};
 
 use crate::recurrent::LayerLook;
 use crate::sharing::{Fan, row_ids};
 use crate::{Initial, Preparing};
 use burn::module::{Module, Param};
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Int, Tensor};
+use focus::Weighed;
 
 /// The choices that make an attention.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +41,8 @@ pub struct AttentionSettings {
     pub sizes: ScoreSizes,
     /// Whether what was looked at before is known.
     pub coverage: bool,
+    /// How the weights of the last look enter the keys, if they do.
+    pub trail: Option<TrailSettings>,
 }
 
 /// An attention with its parameters.
@@ -46,6 +52,36 @@ pub struct Attention {
     focus: Focus,
     /// w of coverage, as wide as a key.
     coverage: Option<Param<Tensor<1>>>,
+    trail: Option<Trail>,
+}
+
+/// What the next look has to know of those before it; nothing where it does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct Remembered {
+    /// The sum of all weights so far: [B, S].
+    pub covered: Option<Tensor<2>>,
+    /// The weights of the last look: [B, S].
+    pub last: Option<Tensor<2>>,
+    /// Where a window that only advances stands: [B, 1].
+    pub aligned: Option<Tensor<2>>,
+}
+
+impl Remembered {
+    /// The same for only these rows, in this order.
+    pub fn select(&self, ids: &Tensor<1, Int>) -> Self {
+        let select = |part: &Option<Tensor<2>>| part.clone().map(|part| part.select(0, ids.clone()));
+        Self { covered: select(&self.covered), last: select(&self.last), aligned: select(&self.aligned) }
+    }
+
+    /// What is remembered behind one more look.
+    pub fn behind(self, looked: &Looked) -> Self {
+        let weights = || looked.weights.clone().squeeze_dim::<2>(1); // [B, S]
+        Self {
+            covered: self.covered.map(|covered| covered + weights()),
+            last: self.last.map(|_| weights()),
+            aligned: self.aligned.and(looked.aligned.clone()),
+        }
+    }
 }
 
 /// A source as attention sees it: made once per sentence, and passed.
@@ -95,17 +131,20 @@ pub struct Looked {
     pub weights: Tensor<3>,
     /// Of a focus that chooses one position.
     pub choice: Option<Choice>,
+    /// Where a window that only advances stands behind the last query: [B, 1].
+    pub aligned: Option<Tensor<2>>,
 }
 
 impl Attention {
     /// An attention with first values from `initial`.
     pub fn new(settings: &AttentionSettings, initial: &mut Initial) -> Self {
-        let AttentionSettings { score, focus, sizes, coverage } = *settings;
+        let AttentionSettings { score, focus, sizes, coverage, trail } = *settings;
         let width = Score::key_width(score, sizes);
         Self {
             score: Score::new(score, sizes, initial),
             focus: Focus::new(focus, sizes.query, sizes.width, initial),
             coverage: coverage.then(|| initial.uniform([width], (3.0 / width as f64).sqrt())),
+            trail: trail.map(|settings| Trail::new(settings, width, initial)),
         }
     }
 
@@ -117,41 +156,54 @@ impl Attention {
     /// Prepares a source: `states` [B, S, H], `mask` [B, S], and an identity for each sentence.
     pub fn source(&self, states: Tensor<3>, mask: Tensor<2>, identities: Vec<u64>) -> Source {
         // A query that knows its step, or what was looked at before it, cannot stand beside those of other rows.
-        let shareable = self.coverage.is_none() && self.focus.is_timeless();
+        let shareable = self.coverage.is_none() && self.trail.is_none() && self.focus.is_timeless();
         Source { keys: self.score.keys(&states), states, mask, identities, shareable, fan: Fan::ONE }
     }
 
     /// What a recurrent layer needs to look by itself at every step (`after` it, or before): that of a soft focus with an additive score,
     /// and nothing remembered of earlier looks.
     pub fn of_layer(&self, source: &Source, after: bool) -> Option<LayerLook> {
-        let plain = self.coverage.is_none() && self.focus.is_soft() && source.fan == Fan::ONE;
+        let forgetful = self.coverage.is_none() && self.trail.is_none();
+        let plain = forgetful && self.focus.is_soft() && source.fan == Fan::ONE;
         let (query, vector) = self.score.additive().filter(|_| plain)?;
         let (keys, states, mask) = (source.keys.clone()?, source.states.clone(), source.mask.clone());
         Some(LayerLook { keys, states, mask, query, vector, after })
     }
 
-    /// Looks at the source for every query [B, T, Q], the first of them at step `first`. `covered`
-    /// [B, S] is the sum of earlier weights; with coverage there is one query at a time.
+    /// What is known before the first look of `batch` rows at so many positions.
+    pub fn nothing_yet(&self, batch: usize, positions: usize, device: &Device) -> Remembered {
+        let zeros = |width| Tensor::zeros([batch, width], device);
+        Remembered {
+            covered: self.coverage.as_ref().map(|_| zeros(positions)),
+            last: self.trail.as_ref().map(|_| zeros(positions)),
+            aligned: self.focus.advances().then(|| zeros(1)),
+        }
+    }
+
+    /// Looks at the source for every query [B, T, Q], the first of them at step `first`. Where earlier looks matter,
+    /// there is one query at a time.
     pub fn look(
         &self,
         query: Tensor<3>,
         source: &Source,
-        covered: Option<&Tensor<2>>,
+        before: &Remembered,
         first: usize,
         choosing: Choosing,
     ) -> Looked {
         let (positions, query) = (source.mask.dims()[1], source.fan.gather(query));
-        let covering = self.coverage.as_ref().zip(covered).map(|(weight, covered)| {
+        let trail = self.trail.as_ref().zip(before.last.as_ref());
+        let trail = trail.map(|(trail, last)| trail.forward(last)); // [B, S, A]
+        let covering = self.coverage.as_ref().zip(before.covered.as_ref()).map(|(weight, covered)| {
             let width = weight.dims()[0];
             covered.clone().unsqueeze_dim::<3>(2) * weight.val().reshape([1, 1, width]) // [B, S, A or Q]
         });
-        let keys = match (source.keys.clone(), covering) {
-            (Some(keys), Some(covering)) => Some(keys + covering),
-            (keys, covering) => keys.or(covering),
-        };
+        let parts = [source.keys.clone(), covering, trail];
+        let keys = parts.into_iter().flatten().reduce(|keys, more| keys + more);
         let scores = self.score.relevance(query.clone(), keys.as_ref(), positions); // [B, T, S]
-        let (weights, choice) = self.focus.weigh(scores, &query, source, first, choosing);
+        let aligned = before.aligned.as_ref();
+        let Weighed { weights, choice, aligned } =
+            self.focus.weigh(scores, &query, source, (first, aligned), choosing);
         let context = batched(weights.clone(), source.states.clone(), false); // [B, T, H]
-        Looked { context: source.fan.scatter(context), weights: source.fan.scatter(weights), choice }
+        Looked { context: source.fan.scatter(context), weights: source.fan.scatter(weights), choice, aligned }
     }
 }

@@ -134,7 +134,8 @@ fn with_look<'a>(
     let [x, w_x, w_h, bias, h0, c0, keys, states, w_q, vector] = inputs.each_ref();
     let [keys, states, w_q, vector] = [keys, states, w_q, vector].map(Values::slice);
     let Sizes { positions, width, context, after } = look;
-    let look = kernel::Look { positions, width, context, keys, states, mask: source.slice(), w_q, vector, after };
+    let look =
+        kernel::Look { positions, width, context, keys, states, mask: source.slice(), w_q, vector, after };
     let layer = arguments(cell, shape, reverse, target, [x, w_x, w_h, bias, h0, c0]);
     kernel::Args { look: Some(look), ..layer }
 }

@@ -40,7 +40,6 @@ mod trace;
 pub use normalise::Normalisation;
 pub use trace::{Considered, Fate};
 
-use crate::log_sum::log_sum_exp;
 use crate::{Continuation, Logits, Step};
 use candidate::Source;
 use sentence::{Open, Sentence};
@@ -198,7 +197,7 @@ impl Rows {
 /// What the model made of one step of all rows.
 struct Stepped<'a> {
     scores: Vec<&'a [f32]>,
-    /// log Σ exp of the scores of each row.
+    /// What is taken off the scores of each row: log Σ exp of them.
     log_sums: Vec<f32>,
     /// Where each row looked.
     attention: Option<Vec<Vec<f32>>>,
@@ -207,7 +206,7 @@ struct Stepped<'a> {
 impl<'a> Stepped<'a> {
     fn new(logits: &'a Logits, attention: Option<Vec<Vec<f32>>>) -> Self {
         let scores: Vec<&[f32]> = logits.rows().collect();
-        let log_sums = scores.iter().map(|row| log_sum_exp(row)).collect();
+        let log_sums = scores.iter().map(|row| logits.log_sum(row)).collect();
         Self { scores, log_sums, attention }
     }
 

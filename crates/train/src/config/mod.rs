@@ -12,7 +12,7 @@ pub use settings::{
 use gatto_data::images::Preparation;
 use gatto_data::{DataConfig, DataError, TokensConfig};
 use gatto_model::config::{
-    Complaint, ConfigError, FeaturesConfig, HeadConfig, Plan, Reader, read, read_text,
+    Complaint, ConfigError, CtcConfig, FeaturesConfig, HeadConfig, Plan, Reader, read, read_text,
 };
 use gatto_model::{
     AttentionConfig, DecoderConfig, EncoderConfig, ModelConfig, SharingConfig, SingleConfig, Task,
@@ -59,6 +59,12 @@ pub struct Config {
     /// How images become what the encoder reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<Preparation>,
+    /// How sounds become what an encoder of sounds reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sound: Option<gatto_data::sound::Preparation>,
+    /// How an encoder of sounds learns to tell the text by itself, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ctc: Option<CtcConfig>,
     /// Parts that start from a saved model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub init: Vec<InitConfig>,
@@ -175,9 +181,13 @@ impl Config {
             features: self.features.clone(),
             sharing: self.sharing.clone(),
             images: self.images,
+            sound: self.sound,
+            ctc: self.ctc,
         };
         let plan = model.plan(self.tokens.is_shared())?;
+        plan.check_search(&self.search)?;
         self.check_images(&plan)?;
+        self.check_sounds(&plan)?;
         self.check_positions(&plan)?;
         Ok(plan)
     }

@@ -1,7 +1,7 @@
 //! The `[train]` and `[[init]]` tables.
 
 use super::MaskingConfig;
-use gatto_data::{DataConfig, DataError, Limits, StreamSettings};
+use gatto_data::{DataConfig, DataError, Limits, StreamSettings, Thinning};
 use gatto_model::config::Complaint;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,12 +19,21 @@ pub struct TrainConfig {
     /// The most examples of a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch_examples: Option<usize>,
+    /// The most frames of a batch of sounds, those behind shorter ones included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_frames: Option<usize>,
+    /// The longest recording, in seconds; a longer one is an error, or is left out and counted with `data.skip_bad`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<f64>,
     /// Captions of an image that are learnt from together: reading it once serves all of them.
     pub captions: usize,
     /// Batches whose gradients are summed for one update.
     pub accumulate: usize,
     /// Examples with more tokens on a side are left out.
     pub max_length: usize,
+    /// How short examples are thinned out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinning: Option<Thinning>,
     /// Examples that are shuffled together.
     pub pool: usize,
 
@@ -94,9 +103,12 @@ impl Default for TrainConfig {
             steps: 10_000,
             batch_tokens: None,
             batch_examples: None,
+            batch_frames: None,
+            max_seconds: None,
             captions: 1,
             accumulate: 1,
             max_length: 256,
+            thinning: None,
             pool: 65_536,
             optimiser: OptimiserKind::Adam,
             learning_rate: 1e-3,
@@ -220,6 +232,9 @@ pub struct InitConfig {
     pub into: Option<String>,
 }
 
+/// Frames of a batch of sounds unless told otherwise: 200 seconds, at a hundred a second.
+const BATCH_FRAMES: usize = 20_000;
+
 impl TrainConfig {
     /// How large a batch may be.
     pub fn limits(&self) -> Limits {
@@ -234,9 +249,23 @@ impl TrainConfig {
         self.batch_examples.unwrap_or(64)
     }
 
+    /// How large a batch of sounds may be; its `batch_tokens` are frames.
+    pub fn sound_limits(&self) -> Limits {
+        match (self.batch_frames, self.batch_examples) {
+            (None, None) => Limits { batch_tokens: Some(BATCH_FRAMES), batch_examples: Some(64) },
+            (batch_tokens, batch_examples) => Limits { batch_tokens, batch_examples },
+        }
+    }
+
+    /// The longest recording, in seconds.
+    pub fn most_seconds(&self) -> f64 {
+        self.max_seconds.unwrap_or(60.0)
+    }
+
     /// How batches are made.
     pub fn stream(&self, seed: u64) -> StreamSettings {
-        StreamSettings { seed, pool: self.pool, limits: self.limits(), max_length: self.max_length }
+        let Self { pool, max_length, thinning, .. } = *self;
+        StreamSettings { seed, pool, limits: self.limits(), max_length, thinning }
     }
 
     /// How tokens are hidden.
@@ -294,6 +323,13 @@ impl TrainConfig {
         if let Some((part, rate)) = self.rates.iter().find(|(_, rate)| !(0.0..=1e3).contains(*rate)) {
             let message = format!("is {rate} for `{part}`; write a factor from 0 to 1000, such as 0.1");
             return Err(Complaint::new("train.rates", message));
+        }
+        if self.batch_frames == Some(0) {
+            return Err(Complaint::new("train.batch_frames", "is 0; write 20000, for instance"));
+        }
+        if let Some(seconds) = self.max_seconds.filter(|seconds| !(0.1..=600.0).contains(seconds)) {
+            let message = format!("is {seconds}; write a number of seconds from 0.1 to 600");
+            return Err(Complaint::new("train.max_seconds", message));
         }
         self.check_sampling()?;
         self.masking().check()?;

@@ -3,6 +3,7 @@
 use super::{Config, Figure};
 use gatto_data::DataSource;
 use gatto_data::TokensConfig;
+use gatto_data::builtin::melodies::Melodies;
 use gatto_data::builtin::shapes::{Asked, Shapes, ShapesError};
 use gatto_data::builtin::{Builtin, SHAPES};
 use gatto_data::images::Augmentation;
@@ -25,7 +26,7 @@ impl Config {
                 return refuse("train.sampling", message);
             }
         }
-        if matches!(self.task, Task::LanguageModel | Task::Caption)
+        if matches!(self.task, Task::LanguageModel | Task::Caption | Task::Transcribe)
             && let Some(key) = self.search.of_sources()
         {
             let message = "is for translators, whose sources are texts; remove it";
@@ -40,7 +41,7 @@ impl Config {
                 "is for `task = \"masked-language-model\"`, which finds hidden tokens again; remove it";
             return refuse("train.masking", message);
         }
-        if !self.task.writes() || self.task == Task::Caption {
+        if !self.task.writes() || matches!(self.task, Task::Caption | Task::Transcribe) {
             for (key, given) in
                 [("tokens.source", &self.tokens.source), ("tokens.target", &self.tokens.target)]
             {
@@ -66,7 +67,7 @@ impl Config {
                 self.refuse_side("is for language models, and this task reads texts and labels; remove it")?;
                 if self.data.builtin.as_deref() == Some(SHAPES) { Ok(()) } else { self.check_builtin() }
             }
-            Task::Caption => self.refuse_side("is for language models; remove it"),
+            Task::Caption | Task::Transcribe => self.refuse_side("is for language models; remove it"),
             _ => Ok(()),
         }
     }
@@ -105,6 +106,12 @@ impl Config {
                 "counts tokens, and images have none; write `batch_examples = 64`".into(),
             );
         }
+        if self.train.thinning.is_some() {
+            return refuse(
+                "train.thinning",
+                "goes by the tokens of texts, and images have none; remove it".into(),
+            );
+        }
         if let DataSource::Shapes { asked, captions, .. } = source {
             if images.height != images.width {
                 return refuse(
@@ -130,6 +137,49 @@ impl Config {
                 ShapesError::Captions { .. } => Complaint::new("data.captions", error.to_string()),
                 _ => Complaint::new("images.height", error.to_string()),
             })?;
+        }
+        Ok(())
+    }
+
+    /// Refuses texts and images where sounds are to be read.
+    pub(super) fn check_sounds(&self, plan: &Plan) -> Result<(), Complaint> {
+        let refuse = |key: &str, message: &str| Err(Complaint::new(key, message));
+        let Ok(source) = self.data.resolve(Path::new("")) else { return Ok(()) };
+        let key = if self.data.builtin.is_some() { "data.builtin" } else { "data.train" };
+        let Some(sound) = &plan.sound else {
+            let given = [
+                ("train.batch_frames", self.train.batch_frames.is_some()),
+                ("train.max_seconds", self.train.max_seconds.is_some()),
+            ];
+            return match given.into_iter().find(|(_, given)| *given) {
+                _ if source.has_sounds() => refuse(
+                    key,
+                    "has sounds, and the encoder reads none; write `task = \"transcribe\"` and [encoder.listener]",
+                ),
+                Some((key, _)) => refuse(key, "is for sounds, and there are none; remove it"),
+                None => Ok(()),
+            };
+        };
+        if !source.has_sounds() {
+            return refuse(
+                key,
+                "has no sounds, and the encoder reads sounds; write `builtin = \"melodies\"` or \
+                 { sounds = \"…\", tsv = \"…\" }",
+            );
+        }
+        if self.train.batch_tokens.is_some() {
+            return refuse(
+                "train.batch_tokens",
+                "counts tokens, and what is long here are sounds; write `batch_frames = 20000`",
+            );
+        }
+        if let DataSource::Melodies { notes, .. } = source {
+            let task =
+                Melodies::new(sound.rate).map_err(|error| Complaint::new("sound.rate", error.to_string()))?;
+            if let Some(notes) = notes {
+                task.with_notes(notes)
+                    .map_err(|error| Complaint::new("data.max_length", error.to_string()))?;
+            }
         }
         Ok(())
     }

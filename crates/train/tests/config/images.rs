@@ -109,6 +109,11 @@ fn encoders_of_images_are_for_images_and_others_are_not() {
             "`train.batch_tokens` counts tokens, and images have none; write `batch_examples = 64`",
         ),
         (
+            and(CAPTION, "[train.thinning]\nbelow = 10\npower = 1"),
+            "8:1",
+            "`train.thinning` goes by the tokens of texts, and images have none; remove it",
+        ),
+        (
             and(CAPTION, "[train]\ncaptions = 65"),
             "9:1",
             "`train.captions` is how many captions of an image are learnt from together",

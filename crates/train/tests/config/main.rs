@@ -5,6 +5,7 @@ mod heads;
 mod images;
 mod models;
 mod reading;
+mod sounds;
 mod training;
 mod transformers;
 

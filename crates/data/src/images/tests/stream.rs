@@ -113,7 +113,7 @@ fn a_pass_has_every_image_once_in_an_order_of_seed_and_epoch_alone() {
 fn pixels(batch: &Batch) -> &ImageBatch {
     match &batch.source {
         Sources::Images(images) => images,
-        Sources::Tokens(_) => panic!("tokens"),
+        other => panic!("{other:?}"),
     }
 }
 

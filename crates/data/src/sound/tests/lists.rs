@@ -70,7 +70,7 @@ fn both_formats_tell_the_same() {
         assert_eq!(set.said(1).unwrap().text, "good night");
         assert_ne!(set.identity(0).unwrap(), set.identity(1).unwrap());
     }
-    let mut texts = texts_of(&sets[0]).unwrap();
+    let mut texts = texts_of(&sets[0], u64::MAX).unwrap();
     let told: Vec<String> =
         std::iter::from_fn(|| texts.next().unwrap()).map(|example| example.target).collect();
     assert_eq!(told, ["good morning", "good night"]);

@@ -1,11 +1,13 @@
 //! What holds from a file to a batch.
 
+mod damage;
 mod files;
 mod golden;
 mod lists;
 mod pauses;
 mod prepared;
 mod resample;
+mod stream;
 
 use super::*;
 

@@ -189,7 +189,7 @@ fn corpus_statistics_are_those_of_all_frames() {
     let set = recordings(5);
     let settings = AheadSettings { threads: 2, waiting: 2 };
     let preparation = Preparation { normalisation: Normalisation::Corpus, deltas: 1, ..plain() };
-    let statistics = statistics_of(Arc::clone(&set), preparation, None, settings, None).unwrap();
+    let statistics = statistics_of(Arc::clone(&set), preparation, None, u64::MAX, settings, None).unwrap();
     let preparer = Arc::new(Preparer::new(preparation, Some(statistics.clone())).unwrap());
     let mut counted = Counted::default();
     for item in ready(set, (0..5).collect(), preparer, None, None, settings).unwrap() {
@@ -203,7 +203,8 @@ fn corpus_statistics_are_those_of_all_frames() {
     let other = Preparation { deltas: 0, ..preparation };
     assert!(Preparer::new(other, Some(statistics)).err().unwrap().to_string().contains("measure them again"));
     let none: Arc<dyn SoundSet> = Arc::new(Vec::<SoundExample>::new());
-    let error = statistics_of(none, preparation, None, settings, Some(&mut Skipped::default())).unwrap_err();
+    let error = statistics_of(none, preparation, None, u64::MAX, settings, Some(&mut Skipped::default()))
+        .unwrap_err();
     assert!(error.to_string().contains("no usable recording"), "{error}");
 }
 
@@ -374,30 +375,30 @@ fn settings_that_make_no_sense_are_refused() {
     };
     refused("rate", &|p| p.rate = 10);
     refused("deltas", &|p| p.deltas = 3);
-    refused("window", &|p| p.features.window = 0.0);
-    refused("window", &|p| p.features.window = f64::NAN);
-    refused("window", &|p| p.features.window = 1e300);
-    refused("hop", &|p| p.features.hop = -1.0);
-    refused("hop", &|p| p.features.hop = 1e9);
-    refused("bands", &|p| p.features.bands = 0);
-    refused("bands", &|p| p.features.bands = 1_000); // more than frequencies
-    refused("transform", &|p| p.features.transform = Some(100));
-    refused("transform", &|p| p.features.transform = Some(301));
-    refused("transform", &|p| p.features.transform = Some(1 << 20));
-    refused("lowest", &|p| p.features.lowest = 4_000.0);
-    refused("highest", &|p| p.features.highest = Some(4_001.0));
-    refused("highest", &|p| p.features.highest = Some(f64::NAN));
-    refused("floor", &|p| p.features.floor = 0.0);
-    refused("speed", &|p| p.augmentation.speed = 51);
-    refused("noise", &|p| p.augmentation.noise = 1.5);
-    refused("noise", &|p| p.augmentation.noise = f32::NAN);
-    refused("noise_least", &|p| p.augmentation.noise_least = f32::NAN);
-    refused("noise_most", &|p| p.augmentation.noise_most = 1.0);
-    refused("time_masks", &|p| p.augmentation.time_masks = 101);
-    refused("band_masks", &|p| p.augmentation.band_masks = 101);
-    refused("time_share", &|p| p.augmentation.time_share = 1.1);
-    refused("time_width", &|p| p.augmentation.time_width = -1.0);
-    refused("band_width", &|p| p.augmentation.band_width = 21);
+    refused("features.window", &|p| p.features.window = 0.0);
+    refused("features.window", &|p| p.features.window = f64::NAN);
+    refused("features.window", &|p| p.features.window = 1e300);
+    refused("features.hop", &|p| p.features.hop = -1.0);
+    refused("features.hop", &|p| p.features.hop = 1e9);
+    refused("features.bands", &|p| p.features.bands = 0);
+    refused("features.bands", &|p| p.features.bands = 1_000); // more than frequencies
+    refused("features.transform", &|p| p.features.transform = Some(100));
+    refused("features.transform", &|p| p.features.transform = Some(301));
+    refused("features.transform", &|p| p.features.transform = Some(1 << 20));
+    refused("features.lowest", &|p| p.features.lowest = 4_000.0);
+    refused("features.highest", &|p| p.features.highest = Some(4_001.0));
+    refused("features.highest", &|p| p.features.highest = Some(f64::NAN));
+    refused("features.floor", &|p| p.features.floor = 0.0);
+    refused("augmentation.speed", &|p| p.augmentation.speed = 51);
+    refused("augmentation.noise", &|p| p.augmentation.noise = 1.5);
+    refused("augmentation.noise", &|p| p.augmentation.noise = f32::NAN);
+    refused("augmentation.noise_least", &|p| p.augmentation.noise_least = f32::NAN);
+    refused("augmentation.noise_most", &|p| p.augmentation.noise_most = 1.0);
+    refused("augmentation.time_masks", &|p| p.augmentation.time_masks = 101);
+    refused("augmentation.band_masks", &|p| p.augmentation.band_masks = 101);
+    refused("augmentation.time_share", &|p| p.augmentation.time_share = 1.1);
+    refused("augmentation.time_width", &|p| p.augmentation.time_width = -1.0);
+    refused("augmentation.band_width", &|p| p.augmentation.band_width = 21);
     let toml =
         "rate = 8000\nnormalisation = \"corpus\"\n[features]\nscale = \"htk\"\n[augmentation]\nspeed = 10\n";
     let read: Preparation = toml::from_str(toml).unwrap();

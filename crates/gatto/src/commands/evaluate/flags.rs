@@ -12,7 +12,8 @@ pub(crate) struct Asked {
     /// Groups and noise show the first two
     #[arg(long, value_enum, value_name = "NAME")]
     pub(super) metric: Vec<Metric>,
-    /// Break the figures down by a column of the data: its number, counted from 0, in TSV, its key in JSONL
+    /// Break the figures down by a column of the data: its number, counted from 0, in TSV, its key in JSONL; of
+    /// recordings by `speaker`
     #[arg(long, value_name = "COLUMN", conflicts_with = "by_file")]
     pub(super) by: Option<String>,
     /// Break the figures down by the lines of FILE, one for each line of the data

@@ -1,7 +1,7 @@
 //! `gatto evaluate`: predicts and measures.
 //!
 //! ```text
-//! examples ──> Outcome: figures, answers, ranking      translate · labels · texts · images
+//! examples ──> Outcome: figures, answers, ranking      translate · labels · texts · images · sounds
 //!                 │
 //!                 ├── of all                           figures
 //!                 ├── by source length, by a column    groups
@@ -23,6 +23,7 @@ mod noise;
 mod outcome;
 mod plot;
 mod report;
+mod sounds;
 mod table;
 mod texts;
 mod translate;
@@ -54,6 +55,9 @@ fn evaluate(arguments: &Evaluate, device: &Device) -> Result<()> {
     check(arguments, saved.task)?;
     if saved.plan.images.is_some() {
         return images::evaluate(arguments, &saved);
+    }
+    if saved.plan.sound.is_some() {
+        return sounds::evaluate(arguments, &saved);
     }
     ensure!(
         arguments.failures.is_none(),

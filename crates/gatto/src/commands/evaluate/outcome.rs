@@ -45,6 +45,8 @@ pub(super) enum Detail {
     None,
     /// Examples are images, with captions.
     Captions,
+    /// Examples are recordings, with what is said.
+    Transcripts,
     Labels(LabelCounts),
     Texts(Told),
 }

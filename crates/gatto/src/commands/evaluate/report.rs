@@ -57,6 +57,7 @@ impl Report<'_> {
         let what = match &outcome.detail {
             Detail::Texts(_) => "length",
             Detail::Captions => "caption length",
+            Detail::Transcripts => "length of the text",
             _ => "source length",
         };
         if !self.lengths.is_empty() {
@@ -101,8 +102,11 @@ impl Report<'_> {
             add("exact_match", self.exact_match(&all).into());
             lengths.iter_mut().zip(exact).for_each(|(group, share)| group["exact_match"] = share.into());
         }
-        let by_length =
-            if matches!(outcome.detail, Detail::Captions) { "by_caption_length" } else { "by_source_length" };
+        let by_length = match outcome.detail {
+            Detail::Captions => "by_caption_length",
+            Detail::Transcripts => "by_text_length",
+            _ => "by_source_length",
+        };
         if !self.lengths.is_empty() {
             add(by_length, lengths.into());
         }
@@ -120,7 +124,7 @@ impl Report<'_> {
             add("worst", worst::json(outcome, examples, self.arguments.worst));
         }
         match &outcome.detail {
-            Detail::None | Detail::Captions => {}
+            Detail::None | Detail::Captions | Detail::Transcripts => {}
             Detail::Labels(counts) => labels::json(counts, &mut report),
             Detail::Texts(told) => texts::json(told, &mut report),
         }

@@ -3,6 +3,7 @@
 mod attention;
 mod images;
 mod picture;
+mod sounds;
 mod tree;
 
 pub(super) use picture::in_terminal;
@@ -44,10 +45,11 @@ fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<
         bail!("{flag} is for --tree; to look at another output, write it behind --target");
     }
     check_search(&saved, arguments.n_best as usize, 1, 1)?;
-    let look = match (arguments.tree, saved.plan.images.is_some()) {
-        (true, _) => tree::look,
-        (false, true) => images::look,
-        (false, false) => attention::look,
+    let look = match (arguments.tree, saved.plan.images.is_some(), saved.plan.sound.is_some()) {
+        (true, _, _) => tree::look,
+        (false, true, _) => images::look,
+        (false, _, true) => sounds::look,
+        (false, false, false) => attention::look,
     };
     look(&saved, arguments, format)
 }

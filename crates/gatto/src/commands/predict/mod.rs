@@ -3,11 +3,13 @@
 mod continuing;
 mod filling;
 mod labels;
+mod sounds;
 mod translate;
 mod wishes;
 
 use crate::cli::Predict;
 use crate::commands::images::Images;
+use crate::commands::sounds::Sounds;
 use crate::lines::{Lines, write_output};
 use anyhow::{Result, bail, ensure};
 use gatto::Device;
@@ -94,11 +96,34 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
         check_search(&saved, wanted, batch, models)?;
     }
     let others = super::others(&arguments.together, &arguments.loading, device)?;
+    let language = &arguments.language.lm;
+    let language = language.as_ref().map(|path| arguments.loading.load(path, device)).transpose()?;
     let models = std::iter::once(&saved).chain(&others).collect();
     let writers = match saved.task {
-        Task::Translate | Task::Caption => Some(Writers::together(models, arguments.together.mean.into())?),
+        Task::Translate | Task::Caption | Task::Transcribe => {
+            let writers = Writers::together(models, arguments.together.mean.into())?;
+            Some(match &language {
+                Some(model) => writers.beside_language_model(model, arguments.language.lm_weight)?,
+                None => writers,
+            })
+        }
         _ => None,
     };
+    ensure!(
+        language.is_none() || writers.is_some(),
+        "--lm is for models that write of a source, and {} does not",
+        arguments.model.display()
+    );
+    let longest = arguments.piece_seconds;
+    if let (Some(sounds), Some(writers)) = (Sounds::of(&saved, &arguments.model, longest)?, &writers) {
+        return sounds::predict(&saved, arguments, writers, &sounds);
+    }
+    ensure!(
+        longest.is_none(),
+        "--piece-seconds is for models of sounds, and {} reads {}",
+        arguments.model.display(),
+        saved.plan.sources()
+    );
     let mut wishes = wishes::Wishes::new(&arguments.constrain, &saved)?;
     // Images are large, and come in one size: nothing is gained by sorting many of them.
     let batches = if saved.plan.images.is_some() { 4 } else { BATCHES_AT_ONCE };
@@ -161,7 +186,7 @@ fn answers(read: &Read<'_>) -> Result<Vec<String>, ModelError> {
 fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
     let model = arguments.model.display();
     ensure!(
-        arguments.files.is_empty() || saved.plan.images.is_some(),
+        arguments.files.is_empty() || saved.plan.images.is_some() || saved.plan.sound.is_some(),
         "{model}: reads texts, and no images; give them as lines of standard input, or with --input FILE"
     );
     ensure!(
@@ -182,8 +207,9 @@ fn check_flags(arguments: &Predict, saved: &Saved) -> Result<()> {
     }
     let with = (!arguments.together.with.is_empty()).then_some("--with");
     let alternatives = arguments.alternatives.map(|_| "--alternatives");
-    if let Some(flag) = arguments.search.of_sources().filter(|_| saved.task == Task::Caption) {
-        bail!("{flag} is for sources that are texts, and {model} reads images");
+    let reads_texts = saved.plan.images.is_none() && saved.plan.sound.is_none();
+    if let Some(flag) = arguments.search.of_sources().filter(|_| !reads_texts && saved.task.writes()) {
+        bail!("{flag} is for sources that are texts, and {model} reads {}", saved.plan.sources());
     }
     let for_translators = [arguments.search.of_sources(), arguments.constrain.given(), with, alternatives];
     if let Some(flag) =
@@ -225,7 +251,10 @@ pub(super) fn check_search(saved: &Saved, wanted: usize, batch: usize, models: u
 fn check_keys(saved: &Saved) -> Result<()> {
     match saved.search.problems().into_iter().next() {
         Some((key, problem)) => bail!("--{}: {problem}", key.replace('_', "-")),
-        None => Ok(()),
+        None => match saved.plan.check_search(&saved.search) {
+            Err(complaint) => bail!("--ctc {}", complaint.message),
+            Ok(()) => Ok(()),
+        },
     }
 }
 

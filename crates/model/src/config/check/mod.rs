@@ -1,13 +1,14 @@
 //! Which combinations make sense.
 
 mod sizes;
+mod sounds;
 
 use super::{
-    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, FocusKind,
-    HeadConfig, Kind, ModelConfig, Pooling, SharingConfig, SingleConfig, Task,
+    AttentionConfig, BridgeKind, CtcConfig, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig,
+    FocusKind, HeadConfig, Kind, ModelConfig, Pooling, SharingConfig, SingleConfig, Task,
 };
-use gatto_data::DataError;
 use gatto_data::images::{Grid, Preparation};
+use gatto_data::{DataError, sound};
 use gatto_nn::recurrent::Cell;
 use sizes::{check_recurrent_decoder, check_recurrent_encoder};
 
@@ -46,6 +47,8 @@ pub(super) fn rate(key: String, value: f64) -> Result<(), Complaint> {
 
 pub(super) const WIDEST: usize = 16_384;
 pub(super) const DEEPEST: usize = 64;
+/// The most values of states, and of what heads see, that are kept at once: 1 GiB of them.
+const MOST_SEEN: usize = 1 << 28;
 
 /// What is to be built: a configuration that has been found to make sense.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +65,10 @@ pub struct Plan {
     pub features: Option<FeaturesConfig>,
     /// How images become what the encoder reads, if it reads images.
     pub images: Option<Preparation>,
+    /// How sounds become what the encoder reads, if it reads sounds.
+    pub sound: Option<sound::Preparation>,
+    /// How the encoder learns to tell the text by itself, if it does.
+    pub ctc: Option<CtcConfig>,
 }
 
 /// What reads the source.
@@ -110,7 +117,6 @@ impl Plan {
     /// The most images that are read together, where it is images that are read: their states, and what each head of a
     /// Vision Transformer sees, have to be in memory.
     pub fn most_images(&self) -> usize {
-        const MOST_VALUES: usize = 1 << 28; // 1 GiB of them
         let Some((encoder, grid)) = self.encoder().zip(self.grid()) else { return usize::MAX };
         let regions = grid.len() + 1;
         let seen = match encoder {
@@ -120,7 +126,38 @@ impl Plan {
             _ => 0,
         };
         let states = regions.saturating_mul(encoder.states()).saturating_mul(8);
-        (MOST_VALUES / seen.saturating_add(states).max(1)).max(1)
+        (MOST_SEEN / seen.saturating_add(states).max(1)).max(1)
+    }
+
+    /// How many frames of a sound a state of the encoder stands for, if it reads sounds.
+    pub fn frames_per_state(&self) -> Option<usize> {
+        self.encoder().and_then(EncoderConfig::frames_per_state)
+    }
+
+    /// The most frames of a sound: with layers of self-attention, what every head sees has to be in memory.
+    pub fn most_frames(&self) -> usize {
+        const MOST_FRAMES: usize = 60_000; // ten minutes, at a hundred a second
+        let Some(EncoderConfig::SoundTransformer(settings)) = self.encoder() else { return MOST_FRAMES };
+        let states = (MOST_SEEN / settings.layers.saturating_mul(settings.heads).max(1)).isqrt();
+        states.saturating_mul(settings.frames_per_state()).min(MOST_FRAMES)
+    }
+
+    /// The most sounds of so many frames that are read together.
+    pub fn most_sounds(&self, frames: usize) -> usize {
+        let Some(EncoderConfig::SoundTransformer(settings)) = self.encoder() else { return usize::MAX };
+        let states = frames.div_ceil(settings.frames_per_state()).max(1);
+        let seen =
+            settings.layers.saturating_mul(settings.heads).saturating_mul(states).saturating_mul(states);
+        (MOST_SEEN / seen.max(1)).max(1)
+    }
+
+    /// What it reads, in a word.
+    pub fn sources(&self) -> &'static str {
+        match (self.images.is_some(), self.sound.is_some()) {
+            (true, _) => "images",
+            (_, true) => "sounds",
+            _ => "texts",
+        }
     }
 
     /// Whether it reads or writes text; else images get labels.
@@ -208,8 +245,9 @@ impl ModelConfig {
         };
         self.check_features()?;
         let images = self.check_images(&reader)?;
-        let Self { attention, sharing, features, .. } = self.clone();
-        Ok(Plan { reader, writer, attention, sharing, features, images })
+        let sound = self.check_sounds(&reader)?;
+        let Self { attention, sharing, features, ctc, .. } = self.clone();
+        Ok(Plan { reader, writer, attention, sharing, features, images, sound, ctc })
     }
 
     fn plan_decoder(&self, one_vocabulary: bool) -> Result<(Reader, DecoderConfig), Complaint> {
@@ -221,6 +259,10 @@ impl ModelConfig {
             (Some(_), false) if self.task == Task::Caption => Err(Complaint::new(
                 "single",
                 "reads tokens, and a caption is of an image; write [encoder.cnn] and [decoder.lstm]",
+            )),
+            (Some(_), false) if self.task == Task::Transcribe => Err(Complaint::new(
+                "single",
+                "reads tokens, and what is transcribed is a sound; write [encoder.listener] and [decoder.lstm]",
             )),
             (Some(single), false) => {
                 self.check_single(single, one_vocabulary)?;
@@ -328,13 +370,15 @@ impl ModelConfig {
                 "has no meaning where both directions are read; remove it",
             ));
         }
+        let no_recurrent = || {
+            Complaint::new(
+                "features",
+                "stand beside what a recurrent encoder reads, and there is none; write [encoder.lstm]",
+            )
+        };
         match &self.encoder {
-            Some(EncoderConfig::Transformer(_) | EncoderConfig::Cnn(_) | EncoderConfig::Vit(_)) | None => {
-                Err(Complaint::new(
-                    "features",
-                    "stand beside what a recurrent encoder reads, and there is none; write [encoder.lstm]",
-                ))
-            }
+            Some(encoder) if !matches!(encoder.parts().1, EncoderKind::Recurrent(..)) => Err(no_recurrent()),
+            None => Err(no_recurrent()),
             Some(_) if self.sharing.encoder_decoder => Err(Complaint::new(
                 "sharing.encoder_decoder",
                 "cannot be where features widen what the encoder reads; remove one of them",
@@ -379,6 +423,10 @@ impl ModelConfig {
                 let message = "is \"local\", a window of a text; write \"soft\" or \"hard\"";
                 return Err(Complaint::new("attention.focus", message));
             }
+            if attention.convolution.is_some() {
+                let message = "goes along a text or a sound, and regions of an image do not; remove it";
+                return Err(Complaint::new("attention.convolution", message));
+            }
         }
         Ok(Some(self.preparation()?))
     }
@@ -395,6 +443,10 @@ impl ModelConfig {
 
     fn the_encoder(&self) -> Result<&EncoderConfig, Complaint> {
         self.encoder.as_ref().ok_or_else(|| {
+            if self.task == Task::Transcribe {
+                let remedy = "is missing; write [encoder.listener] or [encoder.sound-transformer]";
+                return Complaint::new("encoder", remedy);
+            }
             if self.task == Task::Caption {
                 return Complaint::new("encoder", "is missing; write [encoder.cnn] or [encoder.vit]");
             }
@@ -481,6 +533,8 @@ impl ModelConfig {
             EncoderKind::Transformer(settings) => settings.check(&at),
             EncoderKind::Cnn(settings) => settings.check(&self.preparation()?),
             EncoderKind::Vit(settings) => settings.check(&self.preparation()?),
+            EncoderKind::Listener(settings) => settings.check(&self.hearing()?),
+            EncoderKind::SoundTransformer(settings) => settings.check(&self.hearing()?),
         }
     }
 
