@@ -83,6 +83,11 @@ impl<'a> Writers<'a> {
         Self { search, ..self }
     }
 
+    /// The same with someone who follows what is written, and may call it off; sentences are the places of requests.
+    pub fn followed_by(self, follower: &'a dyn Follower) -> Self {
+        Self { follower: Some(follower), ..self }
+    }
+
     /// The same beside a language model with the same tokens, whose log-probabilities count `weight` times: shallow
     /// fusion.
     ///
@@ -96,11 +101,6 @@ impl<'a> Writers<'a> {
         }
         check_alike(self.models.len() + 1, "target", self.tokenizer(), &model.tokens.target)?;
         Ok(Self { language: Some((model, weight.max(0.0))), ..self })
-    }
-
-    /// The same with someone who follows what is written, and may call it off; sentences are the places of requests.
-    pub fn followed_by(self, follower: &'a dyn Follower) -> Self {
-        Self { follower: Some(follower), ..self }
     }
 
     /// The `count` best outputs for each request that the search finds, the best first; fewer where it finds no

@@ -44,7 +44,7 @@ impl<'a, S> Followed<'a, S> {
         Self { model, sentences, follower }
     }
 
-    /// The model without who follows it.
+    /// The model without whoever follows.
     pub fn model(&self) -> &S {
         &self.model
     }

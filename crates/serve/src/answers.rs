@@ -1,6 +1,7 @@
 //! What clients are answered: the keys are those of `gatto predict --json`.
 
-use gatto_model::{Classified, Continued, Filled, Labelled, Other, Prediction, Saved};
+use gatto_inspect::look::{HeardWord, heard_words};
+use gatto_model::{Classified, Continued, Filled, Labelled, Other, Prediction, Saved, SoundTrace};
 use gatto_search::Hypothesis;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,6 +27,10 @@ pub(crate) enum Answer {
     Labelled(LabelledText),
     /// A text with its gaps filled.
     Filled(FilledText),
+    /// What is said in a recording.
+    Transcribed(Transcribed),
+    /// What is said in a piece of one.
+    Heard(HeardPiece),
 }
 
 /// An output and how probable it is.
@@ -64,6 +69,12 @@ impl Output {
             finished: hypothesis.finished,
             given,
         }
+    }
+
+    /// The same without its text.
+    pub(crate) fn untexted(self) -> Untexted {
+        let Self { tokens, log_probabilities, score, normalised_score, finished, .. } = self;
+        Untexted { tokens, log_probabilities, score, normalised_score, finished }
     }
 
     pub(crate) fn of(saved: &Saved, prediction: &Prediction) -> Self {
@@ -163,6 +174,59 @@ pub(crate) struct FilledText {
     gaps: Vec<Vec<Filling>>,
 }
 
+/// What is said in a recording, and when.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Transcribed {
+    /// How long it is.
+    pub(crate) seconds: f64,
+    pub(crate) text: String,
+    /// Its words, where the model knows when they sound.
+    pub(crate) words: Vec<SpokenWord>,
+    /// The pieces that it was heard in.
+    pub(crate) pieces: Vec<TranscribedPiece>,
+}
+
+/// A word and when it sounds.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct SpokenWord {
+    word: String,
+    probability: Option<f32>,
+    /// From which second of the recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) start: Option<f64>,
+    /// To which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) end: Option<f64>,
+}
+
+/// A piece of a recording.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct TranscribedPiece {
+    pub(crate) start: f64,
+    pub(crate) end: f64,
+    pub(crate) text: String,
+    #[serde(flatten)]
+    pub(crate) output: Option<Untexted>,
+}
+
+/// How probable the text of a piece is; nothing where nothing is to be heard.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Untexted {
+    tokens: Vec<String>,
+    log_probabilities: Vec<f32>,
+    score: f32,
+    normalised_score: f64,
+    finished: bool,
+}
+
+/// What was heard in a piece; times are those of the piece.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct HeardPiece {
+    #[serde(flatten)]
+    pub(crate) output: Output,
+    pub(crate) words: Vec<SpokenWord>,
+}
+
 /// A token that could fill a gap.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Filling {
@@ -216,6 +280,21 @@ impl Answer {
             })),
             None => texts.next().map(Self::Continued),
         }
+    }
+
+    /// What was heard in a piece, and when, where the model listens.
+    pub(crate) fn of_heard(saved: &Saved, found: &Prediction, trace: Option<&SoundTrace>) -> Self {
+        let word = |heard: HeardWord| SpokenWord {
+            word: heard.written.text,
+            probability: heard.written.probability,
+            start: heard.heard.map(|(start, _)| start),
+            end: heard.heard.map(|(_, end)| end),
+        };
+        let words = trace.map(|trace| heard_words(trace, &found.text)).unwrap_or_default();
+        Self::Heard(HeardPiece {
+            output: Output::of(saved, found),
+            words: words.into_iter().map(word).collect(),
+        })
     }
 
     pub(crate) fn of_class(saved: &Saved, source: Option<&str>, found: Classified) -> Self {

@@ -19,6 +19,7 @@
 mod answers;
 mod asking;
 mod error;
+mod hearing;
 mod http;
 mod keys;
 mod libre;

@@ -20,6 +20,8 @@ pub struct Limits {
     pub max_length: usize,
     /// The most pixels of an image.
     pub pixels: u64,
+    /// The most seconds of a recording.
+    pub seconds: f64,
     /// The most cells of all matrices of a trace.
     pub cells: usize,
     /// The most texts that wait; what comes then is refused.
@@ -50,6 +52,7 @@ impl Default for Limits {
             n_best: 16,
             max_length: 512,
             pixels: 16_000_000,
+            seconds: 300.0,
             cells: 2_000_000,
             queue: 1024,
             batch: 64,

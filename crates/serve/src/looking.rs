@@ -9,6 +9,7 @@ use crate::refusal::Refusal;
 use crate::room::Hosted;
 use crate::work::Reading;
 use gatto_data::images::Pixels;
+use gatto_data::sound::{Frames, Timeline};
 use gatto_inspect::explain::{explain, explain_image};
 use gatto_model::config::Reader;
 use gatto_model::{
@@ -62,12 +63,26 @@ pub(crate) struct Seen {
     /// The regions of an image: rows and columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<[usize; 2]>,
+    /// When the states of a recording are, a column of weights each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<Times>,
     /// Every head, if that was asked for.
     attentions: Vec<Heads>,
     #[serde(skip_serializing_if = "Option::is_none")]
     attributions: Option<Attributions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     beams: Option<Beams>,
+}
+
+/// Stretches of a recording, one after the other.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Times {
+    /// How many there are.
+    places: usize,
+    /// Seconds from one to the next.
+    step: f64,
+    /// Where the first begins, in seconds.
+    start: f64,
 }
 
 /// A token.
@@ -145,6 +160,7 @@ impl Looking {
         let mut seen = match &self.reading {
             Reading::Text(text) => self.at_text(text)?,
             Reading::Image(pixels) => self.at_image(pixels)?,
+            Reading::Sound(frames) => self.at_sound(frames)?,
         };
         if let Some((count, beside)) = self.beams {
             seen.beams = Some(self.searched(count, beside)?);
@@ -176,6 +192,7 @@ impl Looking {
             log_probabilities: Vec::new(),
             weights: None,
             grid: None,
+            timeline: None,
             attentions: Vec::new(),
             attributions: None,
             beams: None,
@@ -261,6 +278,31 @@ impl Looking {
         })
     }
 
+    fn at_sound(&self, frames: &Frames) -> Result<Seen, Refusal> {
+        let saved = self.saved();
+        if self.attributions || self.heads {
+            return Err(Refusal::Bad("`attributions` and `heads` are for texts and images".into()));
+        }
+        let (said, target) = match &self.target {
+            Some(target) => {
+                let tokens = saved.tokens.target.encode(target);
+                (saved.tokens.target.decode(&tokens), tokens)
+            }
+            None => self.written(Asked::Sound(frames))?,
+        };
+        self.check_cells(frames.len() + 1, target.len() + 1)?;
+        let traces = saved.trace_sounds(&[(frames, target)], 1)?;
+        let trace = traces.into_iter().next().ok_or(Refusal::Broken)?;
+        let Timeline { places, step, start } = trace.timeline;
+        Ok(Seen {
+            target: tokens(&trace.target),
+            log_probabilities: trace.log_probabilities,
+            weights: trace.weights,
+            timeline: Some(Times { places, step, start }),
+            ..self.nothing(said)
+        })
+    }
+
     /// What is said of a text, and the tokens that go through the model: the source and what the model makes of it, or
     /// should make of it; for a language model the text itself; without a decoder what is read.
     fn passed(&self, text: &str) -> Result<(String, Forced), Refusal> {
@@ -325,6 +367,7 @@ impl Looking {
         let asked = match &self.reading {
             Reading::Text(text) => Asked::Text(text),
             Reading::Image(pixels) => Asked::Image(pixels),
+            Reading::Sound(frames) => Asked::Sound(frames),
         };
         let found = self.writers()?.searched(Request::new(asked, &self.constraints), count, beside)?;
         let Searched { best, greedy, steps } = found;

@@ -78,11 +78,15 @@ impl Refusal {
 impl From<ModelError> for Refusal {
     fn from(error: ModelError) -> Self {
         match &error {
-            ModelError::TooLong { .. } | ModelError::BeyondPositions { .. } => Self::Large(error.to_string()),
+            ModelError::TooLong { .. }
+            | ModelError::BeyondPositions { .. }
+            | ModelError::TooManyFrames { .. } => Self::Large(error.to_string()),
             ModelError::Constraints { .. }
             | ModelError::OtherTask { .. }
             | ModelError::OtherSource { .. }
-            | ModelError::OtherImage { .. } => Self::Bad(error.to_string()),
+            | ModelError::OtherImage { .. }
+            | ModelError::OtherSound { .. }
+            | ModelError::NoFrames { .. } => Self::Bad(error.to_string()),
             _ => {
                 tracing::error!(%error, "a model failed");
                 Self::Broken

@@ -2,6 +2,7 @@
 
 use crate::error::ServeError;
 use burn::tensor::Device;
+use gatto_data::sound::Preparer;
 use gatto_model::{CONFIG, Saved, Stored, Task, WEIGHTS};
 use gatto_nn::Precision;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use std::time::SystemTime;
 const LONGEST_NAME: usize = 64;
 
 /// Where a model is, and what it is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// The name that clients use.
     pub name: String,
@@ -22,6 +23,8 @@ pub struct Place {
     pub directory: PathBuf,
     /// What it translates between, if that is known.
     pub languages: Option<Languages>,
+    /// The longest piece of a recording that it hears at once, in seconds, if that is known.
+    pub piece_seconds: Option<f64>,
 }
 
 /// What a model translates between, by codes such as `en`.
@@ -49,7 +52,7 @@ impl Place {
         };
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         match (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(allowed) {
-            true => Ok(Self { name, directory, languages: None }),
+            true => Ok(Self { name, directory, languages: None, piece_seconds: None }),
             false => Err(ServeError::Name { name }),
         }
     }
@@ -73,6 +76,8 @@ impl Languages {
 pub(crate) struct Hosted {
     pub(crate) place: Place,
     pub(crate) saved: Saved,
+    /// What makes frames of sounds for it, if it reads them.
+    pub(crate) preparer: Option<Preparer>,
     /// How many parameters it has.
     pub(crate) parameters: usize,
     /// How often a model of this name has been loaded.
@@ -100,13 +105,23 @@ impl Hosted {
         let (device, directory) = (Device::flex(), place.directory.as_path());
         let written = written(directory);
         let saved = Saved::load_with(directory, precision, &device).map_err(failed)?;
+        let preparer = saved.preparer().map_err(failed)?;
         let stored = Stored::open(&directory.join(WEIGHTS)).map_err(failed)?;
         let parameters = stored.parameters().values().map(|parameter| parameter.count()).sum();
         if place.languages.is_some() && saved.task != Task::Translate {
             let (name, task) = (place.name.clone(), saved.task.to_string());
             return Err(ServeError::NoTranslator { name, task });
         }
-        Ok(Self { place: place.clone(), saved, parameters, load, written, device, whole: Mutex::default() })
+        Ok(Self {
+            place: place.clone(),
+            saved,
+            preparer,
+            parameters,
+            load,
+            written,
+            device,
+            whole: Mutex::default(),
+        })
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -4,7 +4,11 @@ use crate::answers::Answer;
 use crate::refusal::Refusal;
 use crate::room::Hosted;
 use gatto_data::images::Pixels;
-use gatto_model::{Constraints, Continuing, Draw, Filled, Labelled, ModelError, Request, Saved, Writers};
+use gatto_data::sound::Frames;
+use gatto_model::{
+    AttentionKind, Constraints, Continuing, Draw, Filled, Labelled, ModelError, Prediction, Request, Saved,
+    Writers,
+};
 use gatto_search::{Follower, Sampling, SearchConfig, beam_memory};
 use std::sync::Arc;
 
@@ -18,6 +22,8 @@ pub(crate) enum Reading {
     Text(String),
     /// An image, prepared for the model.
     Image(Arc<Pixels>),
+    /// A sound, prepared for the model.
+    Sound(Arc<Frames>),
 }
 
 /// One source, and what is wanted of its output.
@@ -33,7 +39,14 @@ impl Item {
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.reading {
             Reading::Text(text) => Some(text),
-            Reading::Image(_) => None,
+            Reading::Image(_) | Reading::Sound(_) => None,
+        }
+    }
+
+    fn frames(&self) -> Option<&Frames> {
+        match &self.reading {
+            Reading::Sound(frames) => Some(frames),
+            Reading::Text(_) | Reading::Image(_) => None,
         }
     }
 
@@ -41,6 +54,7 @@ impl Item {
         match &self.reading {
             Reading::Text(text) => Request::new(text.as_str(), &self.constraints),
             Reading::Image(pixels) => Request::new(pixels.as_ref(), &self.constraints),
+            Reading::Sound(frames) => Request::new(frames.as_ref(), &self.constraints),
         }
     }
 }
@@ -50,6 +64,8 @@ impl Item {
 pub(crate) enum Way {
     /// The best outputs of a search: one, or so many.
     Best { search: SearchConfig, count: Option<usize> },
+    /// What is said in a piece of a recording, and when.
+    Heard { search: SearchConfig },
     /// Outputs that are drawn.
     Drawn { search: SearchConfig, sampling: Sampling, count: Option<usize> },
     /// The most probable tokens at a place, and how the output goes on behind them.
@@ -68,9 +84,9 @@ impl Way {
     /// How many sequences are followed for each source, and the most tokens of one; nothing if nothing is written.
     fn sequences(&self) -> Option<(usize, usize)> {
         match self {
-            Self::Best { search, .. } | Self::Continued { search, sampling: None, .. } => {
-                Some((search.beam, search.max_length))
-            }
+            Self::Best { search, .. }
+            | Self::Heard { search }
+            | Self::Continued { search, sampling: None, .. } => Some((search.beam, search.max_length)),
             Self::Drawn { search, count, .. } | Self::Continued { search, count, .. } => {
                 Some((count.unwrap_or(1), search.max_length))
             }
@@ -102,12 +118,14 @@ impl Way {
 /// The tokens of a source, which those that are computed together have in common; a refusal if the model cannot read so
 /// many. Images are all of one size.
 pub(crate) fn length(hosted: &Hosted, way: &Way, index: usize, item: &Item) -> Result<usize, Refusal> {
-    let (saved, Some(text)) = (&hosted.saved, item.text()) else { return Ok(0) };
+    let (saved, Some(text)) = (&hosted.saved, item.text()) else {
+        return Ok(item.frames().map_or(0, Frames::len));
+    };
     Ok(match way {
         Way::Continued { .. } => saved.tokens.target.encode(text).len(),
         Way::Labelled => saved.tokens.source.encode_words(text).0.len(),
         Way::Filled => saved.encode_gaps(text).len(),
-        Way::Best { .. } | Way::Drawn { .. } | Way::Others { .. } | Way::Classified => {
+        Way::Best { .. } | Way::Heard { .. } | Way::Drawn { .. } | Way::Others { .. } | Way::Classified => {
             saved.encode_source(index, text)?.len()
         }
     })
@@ -133,6 +151,20 @@ pub(crate) fn answers(
             let answer =
                 |(item, found): (&&Item, Vec<_>)| Answer::of_predictions(saved, item.text(), &found, *count);
             items.iter().zip(found).filter_map(answer).collect()
+        }
+        Way::Heard { search } => {
+            let found: Vec<Prediction> =
+                writers(search)?.best(&requests(), 1, rows)?.into_iter().flatten().collect();
+            let traces = match saved.plan.attentions().contains(&AttentionKind::Cross) {
+                true => {
+                    let written = found.iter().map(|found| found.hypothesis.tokens.clone());
+                    let pairs: Vec<_> = items.iter().filter_map(|item| item.frames()).zip(written).collect();
+                    saved.trace_sounds(&pairs, rows)?
+                }
+                false => Vec::new(),
+            };
+            let mut traces = traces.iter();
+            found.iter().map(|found| Answer::of_heard(saved, found, traces.next())).collect()
         }
         Way::Drawn { search, sampling, count } => {
             let found =
@@ -183,7 +215,7 @@ pub(crate) fn answers(
 
 fn image(item: &Item) -> Option<Pixels> {
     match &item.reading {
-        Reading::Text(_) => None,
+        Reading::Text(_) | Reading::Sound(_) => None,
         Reading::Image(pixels) => Some(pixels.as_ref().clone()),
     }
 }

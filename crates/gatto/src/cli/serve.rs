@@ -89,6 +89,9 @@ pub(crate) struct ServeLimits {
     /// The most pixels of an image
     #[arg(long, value_name = "N", default_value_t = 16_000_000, env = "GATTO_MAX_PIXELS")]
     pub(crate) max_pixels: u64,
+    /// The most seconds of a recording
+    #[arg(long, value_name = "S", default_value_t = 300.0, env = "GATTO_MAX_SECONDS", value_parser = seconds)]
+    pub(crate) max_seconds: f64,
     /// The most texts that wait; who comes then is told to come back
     #[arg(long, value_name = "N", default_value_t = 1024, env = "GATTO_QUEUE")]
     pub(crate) queue: usize,
@@ -113,4 +116,11 @@ pub(crate) struct ServeLimits {
     /// How many seconds the requests under way may take when the service is told to stop
     #[arg(long, value_name = "S", default_value_t = 30, env = "GATTO_GRACE")]
     pub(crate) grace: u64,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.1..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("write a number from 0.1 to 3600".to_owned()),
+    }
 }

@@ -2,8 +2,10 @@
 
 use crate::cli::{Compute, LogForm, LogLevel, PrecisionOf, Serve, ServeLimits};
 use anyhow::{Context, Result, bail};
+use gatto::model::CONFIG;
 use gatto::nn::Precision;
 use gatto::serve::{Keys, Languages, Limits, Place, Service, Settings};
+use gatto::train::ConfigFile;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -34,7 +36,8 @@ pub(crate) fn run(arguments: &Serve) -> Result<()> {
 pub(super) fn serve_demo(directory: &Path, listen: SocketAddr, compute: &Compute) -> Result<()> {
     write_log(LogForm::Text, LogLevel::Warn);
     let languages = Some(Languages { source: "en".to_owned(), target: "it".to_owned() });
-    let place = Place { name: "demo".to_owned(), directory: directory.to_path_buf(), languages };
+    let place =
+        Place { name: "demo".to_owned(), directory: directory.to_path_buf(), languages, piece_seconds: None };
     writeln!(std::io::stderr(), "serving the model, until Ctrl-C, at")?;
     serve(Settings {
         places: vec![place],
@@ -88,6 +91,11 @@ fn write_log(form: LogForm, level: LogLevel) {
 /// The models with their names and languages.
 fn places(models: &[String], languages: &[String]) -> Result<Vec<Place>> {
     let mut places = models.iter().map(|model| Place::parse(model)).collect::<Result<Vec<_>, _>>()?;
+    for place in &mut places {
+        // As long as recordings of its training could be. What is wrong with a directory is told when it is loaded.
+        let config = ConfigFile::read(&place.directory.join(CONFIG), &[]).ok();
+        place.piece_seconds = config.and_then(|file| file.config.train.max_seconds);
+    }
     for given in languages {
         let (name, pair) = match given.split_once('=') {
             Some((name, pair)) => (Some(name), pair),
@@ -133,6 +141,7 @@ fn limits(given: &ServeLimits) -> Limits {
         n_best: given.max_n_best,
         max_length: given.max_length,
         pixels: given.max_pixels,
+        seconds: given.max_seconds,
         queue: given.queue,
         batch: given.batch,
         memory: given.search_memory.saturating_mul(1 << 20),

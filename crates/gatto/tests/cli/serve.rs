@@ -1,7 +1,7 @@
 //! `gatto serve`: that it answers as `gatto predict` does, and does what it is told by flags, environment and signals. How
 //! it treats its clients is tested in `crates/serve`.
 
-use crate::models::{attentive, classifier, model, translator, writer};
+use crate::models::{attentive, classifier, listener, model, translator, writer};
 use crate::predict::mixed_lines;
 use crate::{gatto, json_lines, refused, run, text};
 use serde_json::{Value, json};
@@ -76,6 +76,20 @@ impl Drop for Served {
     }
 }
 
+/// Bytes as base64.
+fn base64(bytes: &[u8]) -> String {
+    const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let three = |part: &[u8]| {
+        let whole = part.iter().chain(&[0; 3]).take(3).fold(0u32, |all, &byte| all << 8 | u32::from(byte));
+        let sign = |at: usize| match at > part.len() {
+            true => '=',
+            false => char::from(SIGNS[(whole >> (18 - 6 * at)) as usize & 63]),
+        };
+        (0..4).map(sign).collect::<String>()
+    };
+    bytes.chunks(3).map(three).collect()
+}
+
 /// What `gatto predict --json` says of lines.
 fn predicted(model: &Path, more: &[&str], lines: &[&str]) -> Vec<Value> {
     let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
@@ -126,6 +140,7 @@ fn a_service_answers_as_predict_does() {
         named("class", classifier()),
         named("text", writer()),
         named("it", translator()),
+        named("notes", listener()),
     ];
     let served =
         Served::new(gatto(&["serve", "--listen", "127.0.0.1:0"]).args(&models).current_dir(folder.path()));
@@ -156,6 +171,14 @@ fn a_service_answers_as_predict_does() {
         &ask("text", &judged, more),
         &predicted(writer(), &["--sample", "--seed", "3", "--n-best", "3"], &judged),
     );
+    let folder = tempfile::tempdir().expect("a folder");
+    let notes = |at: usize| if at % 9000 < 6000 { 0.4 * (at as f32 * 0.4).sin() } else { 0.0 };
+    let sound = gatto::data::sound::Sound { samples: (0..120_000).map(notes).collect(), rate: 8000 };
+    let file = folder.path().join("notes.wav");
+    fs::write(&file, sound.wav()).expect("written");
+    let heard = json_lines(run(gatto(&["predict", "--json"]).arg(listener()).arg(&file), None));
+    let asked = json!({ "model": "notes", "sound": base64(&sound.wav()) });
+    assert_same(&served.predict(&asked), &heard);
     let phrases = ["the cat is on the table", "a dog"];
     assert_same(&ask("it", &phrases, json!({})), &predicted(translator(), &[], &phrases));
 }

@@ -27,7 +27,7 @@ pub(crate) struct ModelInfo {
     /// What it is for, as in its configuration.
     #[schema(example = "translate")]
     task: String,
-    /// What it reads: `text` or `image`.
+    /// What it reads: `texts`, `images` or `sounds`.
     reads: &'static str,
     /// What it translates between, if that was told.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ impl ModelInfo {
         Self {
             name: hosted.name().to_owned(),
             task: saved.task.to_string(),
-            reads: if saved.plan.images.is_some() { "image" } else { "text" },
+            reads: saved.plan.sources(),
             languages: languages
                 .map(|found| LanguagePair { source: found.source.clone(), target: found.target.clone() }),
             parameters: hosted.parameters,

@@ -5,6 +5,8 @@ use super::body::{is_json, kind, parse, read_body};
 use super::stream::stream;
 use super::wishes::{AlternativesWish, ConstraintsWish, OneOrMany, SampleWish, SearchWish, Wishes};
 use crate::answers::Answer;
+use crate::hearing::Recording;
+use crate::limits::Limits;
 use crate::refusal::{Refusal, Told};
 use crate::room::Hosted;
 use crate::work::{Item, Reading};
@@ -22,6 +24,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use utoipa::{IntoParams, ToSchema};
 
+/// What a request without a source is told.
+pub(super) const NO_SOURCE: &str = "give `text`, or `image` or `sound` for a model that reads them";
+
 /// What to predict, and how.
 #[derive(Debug, Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -33,6 +38,8 @@ pub(crate) struct PredictRequest {
     text: Option<OneOrMany>,
     /// An image, or several, as base64 of a PNG, JPEG, BMP or WebP file.
     image: Option<OneOrMany>,
+    /// A recording, or several, as base64 of a WAV, FLAC, Ogg Vorbis or MP3 file.
+    sound: Option<OneOrMany>,
     /// How many hypotheses are followed at once.
     beam: Option<usize>,
     /// How many outputs each text gets; needs a beam of as many, or `sample`.
@@ -70,16 +77,16 @@ pub(crate) struct PredictAnswer {
     answers: Vec<Answer>,
 }
 
-/// What an image that is sent by itself may say beside it.
+/// What an image or a recording that is sent by itself may say beside it.
 #[derive(Debug, Default, Deserialize, Serialize, IntoParams)]
 #[serde(deny_unknown_fields, default)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct ImageQuery {
+pub(crate) struct FileQuery {
     /// The name of the model.
     model: Option<String>,
     /// How many hypotheses are followed at once.
     beam: Option<usize>,
-    /// How many outputs the image gets.
+    /// How many outputs an image gets.
     n_best: Option<usize>,
     /// Answer with server-sent events.
     stream: bool,
@@ -87,14 +94,15 @@ pub(crate) struct ImageQuery {
 
 /// What a model makes of texts or images
 ///
-/// The body is JSON; or the bytes of an image, with `Content-Type: image/…` and the settings in the address. With
+/// The body is JSON; or the bytes of an image or a recording, with `Content-Type: image/…` or `audio/…` and the settings in
+/// the address. With
 /// `stream` the answer is a sequence of server-sent events: `written` with the text so far, `answer` when a text
 /// has its answer, `error`, and `done` at the end.
 #[utoipa::path(
     post,
     path = "/v1/predict",
     request_body = PredictRequest,
-    params(ImageQuery),
+    params(FileQuery),
     responses(
         (status = 200, body = PredictAnswer),
         (status = 400, body = Told),
@@ -107,28 +115,27 @@ pub(crate) struct ImageQuery {
 )]
 pub(crate) async fn predict(
     State(app): State<App>,
-    query: Result<Query<ImageQuery>, QueryRejection>,
+    query: Result<Query<FileQuery>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     app.admit(&headers, None)?;
-    let (request, image) = if is_json(&headers) {
+    let (request, sent) = if is_json(&headers) {
         (parse::<PredictRequest>(&read_body(&app, &headers, body).await?)?, None)
-    } else if kind(&headers).to_ascii_lowercase().starts_with("image/") {
+    } else if let Some(file) = FileKind::of(&headers) {
         let Query(query) = query.map_err(|error| Refusal::Bad(error.body_text()))?;
-        let ImageQuery { model, beam, n_best, stream } = query;
+        let FileQuery { model, beam, n_best, stream } = query;
         let request = PredictRequest { model, beam, n_best, stream, ..PredictRequest::default() };
-        (request, Some(read_body(&app, &headers, body).await?))
+        (request, Some((file, read_body(&app, &headers, body).await?)))
     } else {
-        let remedy =
-            "send JSON, as `Content-Type: application/json`, or an image, as `Content-Type: image/png`";
+        let remedy = "send JSON, as `Content-Type: application/json`, or a file, as `Content-Type: image/png` or `audio/wav`";
         return Err(Refusal::Kind(remedy.to_owned()));
     };
     let hosted = app.model(request.model.as_deref())?;
     let watched = request.stream;
     let deadline =
         request.deadline_ms.map_or(app.limits.deadline, Duration::from_millis).min(app.limits.deadline);
-    let count = request.count() + usize::from(image.is_some());
+    let count = request.count() + usize::from(sent.is_some());
     let constraints = request.constraints(count)?;
     let wishes = Wishes {
         beam: request.beam,
@@ -141,7 +148,16 @@ pub(crate) async fn predict(
     };
     let way = wishes.way(&hosted, &app.limits)?;
     let seed = request.sample.as_ref().map_or(0, |sample| sample.seed);
-    let readings = readings(&app, &hosted, request, image).await?;
+    let (readings, recordings) = match readings(&app, &hosted, request, sent).await? {
+        Sources::Each(readings) => (readings, None),
+        Sources::Recordings(recordings) => (pieces(&recordings, &app.limits)?, Some(recordings)),
+    };
+    // The pieces of recordings are all free.
+    let constraints =
+        if recordings.is_some() { vec![Constraints::default(); readings.len()] } else { constraints };
+    if watched && recordings.is_some() {
+        return Err(Refusal::Bad("a recording is heard in pieces; leave `stream` out".to_owned()));
+    }
     let item = |(line, (reading, constraints)): (u64, (Reading, Constraints))| Item {
         reading,
         constraints,
@@ -153,7 +169,12 @@ pub(crate) async fn predict(
     if watched {
         return Ok(stream(ticket, &model, &task));
     }
-    Ok(Json(PredictAnswer { model, task, answers: ticket.all().await? }).into_response())
+    let mut answers = ticket.all().await?;
+    if let Some(recordings) = recordings {
+        let mut heard = answers.into_iter();
+        answers = recordings.iter().map(|recording| recording.together(&mut heard)).collect();
+    }
+    Ok(Json(PredictAnswer { model, task, answers }).into_response())
 }
 
 impl PredictRequest {
@@ -164,7 +185,7 @@ impl PredictRequest {
             Some(OneOrMany::One(_)) => 1,
             Some(OneOrMany::Many(sources)) => sources.len(),
         };
-        of(&self.text) + of(&self.image)
+        of(&self.text) + of(&self.image) + of(&self.sound)
     }
 
     /// What is wanted of each of `count` outputs.
@@ -190,13 +211,53 @@ impl PredictRequest {
     }
 }
 
+/// A file that is sent by itself.
+#[derive(Clone, Copy)]
+enum FileKind {
+    Image,
+    Sound,
+}
+
+impl FileKind {
+    fn of(headers: &HeaderMap) -> Option<Self> {
+        let kind = kind(headers).to_ascii_lowercase();
+        match kind.split('/').next() {
+            Some("image") => Some(Self::Image),
+            Some("audio") => Some(Self::Sound),
+            _ => None,
+        }
+    }
+}
+
+/// What is to be read.
+enum Sources {
+    /// Texts or images.
+    Each(Vec<Reading>),
+    /// Recordings, each of several pieces.
+    Recordings(Vec<Recording>),
+}
+
+/// The pieces of recordings that are to be heard.
+fn pieces(recordings: &[Recording], limits: &Limits) -> Result<Vec<Reading>, Refusal> {
+    let pieces = recordings.iter().flat_map(|recording| &recording.pieces);
+    let heard: Vec<Reading> = pieces.filter_map(|piece| piece.frames.clone()).map(Reading::Sound).collect();
+    match heard.len() > limits.queue {
+        true => Err(Refusal::Large(format!(
+            "the recordings have {} pieces, and {} are heard at once",
+            heard.len(),
+            limits.queue
+        ))),
+        false => Ok(heard),
+    }
+}
+
 /// The sources of a request, within their limits and ready to be read.
 async fn readings(
     app: &App,
     hosted: &Arc<Hosted>,
     request: PredictRequest,
-    sent: Option<Vec<u8>>,
-) -> Result<Vec<Reading>, Refusal> {
+    sent: Option<(FileKind, Vec<u8>)>,
+) -> Result<Sources, Refusal> {
     let limits = &app.limits;
     let most = |count: usize| match count > limits.texts {
         true => {
@@ -204,34 +265,49 @@ async fn readings(
         }
         false => Ok(()),
     };
-    match (request.text, request.image, sent) {
-        (None, None, Some(bytes)) => Ok(vec![Reading::Image(app.image(hosted, bytes).await?)]),
-        (None, Some(images), None) => {
+    match (request.text, request.image, request.sound, sent) {
+        (None, None, None, Some((FileKind::Image, bytes))) => {
+            Ok(Sources::Each(vec![Reading::Image(app.image(hosted, bytes).await?)]))
+        }
+        (None, None, None, Some((FileKind::Sound, bytes))) => {
+            Ok(Sources::Recordings(vec![app.recording(hosted, bytes).await?]))
+        }
+        (None, Some(images), None, None) => {
             let images = images.into_vec();
             most(images.len())?;
             let mut readings = Vec::with_capacity(images.len());
             for image in images {
-                readings.push(Reading::Image(app.image(hosted, from_base64(&image)?).await?));
+                readings.push(Reading::Image(app.image(hosted, from_base64("image", &image)?).await?));
             }
-            Ok(readings)
+            Ok(Sources::Each(readings))
         }
-        (Some(texts), None, None) => {
+        (None, None, Some(sounds), None) => {
+            let sounds = sounds.into_vec();
+            most(sounds.len())?;
+            let mut recordings = Vec::with_capacity(sounds.len());
+            for sound in sounds {
+                recordings.push(app.recording(hosted, from_base64("sound", &sound)?).await?);
+            }
+            Ok(Sources::Recordings(recordings))
+        }
+        (Some(texts), None, None, None) => {
             let texts = texts.into_vec();
             most(texts.len())?;
             for (index, text) in texts.iter().enumerate() {
                 check_text(app, hosted, index, text)?;
             }
-            Ok(texts.into_iter().map(Reading::Text).collect())
+            Ok(Sources::Each(texts.into_iter().map(Reading::Text).collect()))
         }
-        _ => Err(Refusal::Bad("give `text`, or `image` for a model that reads images".to_owned())),
+        _ => Err(Refusal::Bad(NO_SOURCE.to_owned())),
     }
 }
 
 /// Refuses a text that is too long, or that the model does not read.
 pub(crate) fn check_text(app: &App, hosted: &Hosted, index: usize, text: &str) -> Result<(), Refusal> {
     let most = app.limits.characters;
-    if hosted.saved.plan.images.is_some() {
-        return Err(Refusal::Bad(format!("the model `{}` reads images; send `image`", hosted.name())));
+    let sources = hosted.saved.plan.sources();
+    if sources != "texts" {
+        return Err(Refusal::Bad(format!("the model `{}` reads {sources}, and no texts", hosted.name())));
     }
     // No character has more than four bytes, so that most texts need not be counted.
     if text.len() > most && text.chars().count() > most {
@@ -241,11 +317,11 @@ pub(crate) fn check_text(app: &App, hosted: &Hosted, index: usize, text: &str) -
     Ok(())
 }
 
-/// The bytes of an image, with or without what a browser puts before them.
-pub(super) fn from_base64(text: &str) -> Result<Vec<u8>, Refusal> {
+/// The bytes of a file, with or without what a browser puts before them.
+pub(super) fn from_base64(key: &str, text: &str) -> Result<Vec<u8>, Refusal> {
     let bare = match text.strip_prefix("data:") {
         Some(address) => address.split_once(";base64,").map_or(address, |(_, bytes)| bytes),
         None => text,
     };
-    STANDARD.decode(bare.trim()).map_err(|error| Refusal::Bad(format!("`image` is not base64: {error}")))
+    STANDARD.decode(bare.trim()).map_err(|error| Refusal::Bad(format!("`{key}` is not base64: {error}")))
 }

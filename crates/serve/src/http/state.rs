@@ -1,6 +1,7 @@
 //! What all requests share.
 
 use crate::asking::{Presence, Ticket};
+use crate::hearing::Recording;
 use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -31,7 +32,7 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     pub(crate) metrics: Arc<Metrics>,
     stopping: AtomicBool,
-    /// Images that are decoded at a time, which take far more memory than they were sent in.
+    /// Images and sounds that are decoded at a time, which take far more memory than they were sent in.
     decoding: Semaphore,
 }
 
@@ -132,6 +133,14 @@ impl App {
         }
     }
 
+    /// A recording that was sent, ready for a model.
+    pub(crate) async fn recording(&self, hosted: &Arc<Hosted>, bytes: Vec<u8>) -> Result<Recording, Refusal> {
+        let _turn = self.decoding.acquire().await.map_err(|_| Refusal::Stopping)?;
+        let (hosted, limits) = (hosted.clone(), self.limits.clone());
+        let decoded = tokio::task::spawn_blocking(move || Recording::decode(&hosted, bytes, &limits));
+        decoded.await.map_err(|_| Refusal::Broken)?
+    }
+
     /// An image that was sent, ready for a model.
     pub(crate) async fn image(&self, hosted: &Arc<Hosted>, bytes: Vec<u8>) -> Result<Arc<Pixels>, Refusal> {
         let _turn = self.decoding.acquire().await.map_err(|_| Refusal::Stopping)?;
@@ -139,7 +148,11 @@ impl App {
         let hosted = hosted.clone();
         let decoded = tokio::task::spawn_blocking(move || {
             let Some(preparation) = hosted.saved.plan.images else {
-                return Err(Refusal::Bad(format!("the model `{}` reads texts; send `text`", hosted.name())));
+                let sources = hosted.saved.plan.sources();
+                return Err(Refusal::Bad(format!(
+                    "the model `{}` reads {sources}, and no images",
+                    hosted.name()
+                )));
             };
             let image = decode_bytes(&bytes, &limits).map_err(|error| Refusal::Bad(error.to_string()))?;
             let prepared = preparation.prepare(&image, None);

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::body::read_json;
-use super::predict::{check_text, from_base64};
+use super::predict::{NO_SOURCE, check_text, from_base64};
 use super::wishes::{SearchWish, Wishes};
 use crate::looking::{Looking, Seen};
 use crate::refusal::{Refusal, Told};
@@ -11,7 +11,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use gatto_model::{AttentionKind, Constraints};
+use gatto_model::{AttentionKind, Constraints, Task};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -28,6 +28,8 @@ pub(crate) struct TraceRequest {
     text: Option<String>,
     /// An image, as base64 of a file.
     image: Option<String>,
+    /// A recording that is heard at once, as base64 of a file.
+    sound: Option<String>,
     /// Look while the model writes this, in place of what it would write itself.
     target: Option<String>,
     /// Every head of every layer, beside the mean.
@@ -116,13 +118,16 @@ pub(crate) async fn trace(
     app.admit(&headers, None)?;
     let request: TraceRequest = read_json(&app, &headers, body).await?;
     let hosted = app.model(request.model.as_deref())?;
-    let reading = match (request.text, request.image) {
-        (Some(text), None) => {
+    let reading = match (request.text, request.image, request.sound) {
+        (Some(text), None, None) => {
             check_text(&app, &hosted, 0, &text)?;
             Reading::Text(text)
         }
-        (None, Some(image)) => Reading::Image(app.image(&hosted, from_base64(&image)?).await?),
-        _ => return Err(Refusal::Bad("give `text`, or `image` for a model that reads images".to_owned())),
+        (None, Some(image), None) => Reading::Image(app.image(&hosted, from_base64("image", &image)?).await?),
+        (None, None, Some(sound)) => {
+            Reading::Sound(app.recording(&hosted, from_base64("sound", &sound)?).await?.whole()?)
+        }
+        _ => return Err(Refusal::Bad(NO_SOURCE.to_owned())),
     };
     let constraints = Constraints { prefix: request.prefix, must: request.must, never: request.never };
     let beams = request.beams.map(|beams| (beams.n_best, beams.beside));
@@ -131,7 +136,8 @@ pub(crate) async fn trace(
     }
     let wishes = Wishes {
         beam: request.beam,
-        n_best: beams.map(|(count, _)| count),
+        // A recording of one piece may have several outputs after all.
+        n_best: beams.map(|(count, _)| count).filter(|_| hosted.saved.task != Task::Transcribe),
         max_length: request.max_length,
         search: request.search.as_ref(),
         sample: None,
@@ -141,7 +147,7 @@ pub(crate) async fn trace(
     let way = wishes.way(&hosted, &app.limits)?;
     way.most_rows(&hosted.saved, 1, app.limits.memory)?;
     let search = match way {
-        Way::Best { search, .. } => search,
+        Way::Best { search, .. } | Way::Heard { search } => search,
         _ => hosted.saved.search.clone(), // nothing is searched for
     };
     let looking = Looking {

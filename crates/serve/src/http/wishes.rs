@@ -58,6 +58,8 @@ pub(crate) struct SearchWish {
     pub(super) groups: Option<usize>,
     /// What a token loses for every earlier group that has chosen it.
     pub(super) diversity: Option<f64>,
+    /// What frames tell by themselves counts so much, for models of sounds with CTC.
+    pub(super) ctc: Option<f64>,
 }
 
 /// How tokens are drawn.
@@ -163,6 +165,7 @@ impl Wishes<'_> {
             )));
         }
         Ok(match (task, sampling, self.alternatives) {
+            (Task::Transcribe, ..) => Way::Heard { search },
             (Task::LanguageModel, sampling, _) => Way::Continued { search, sampling, count },
             (_, Some(sampling), _) => Way::Drawn { search, sampling, count },
             (_, None, Some(AlternativesWish { count, at })) => {
@@ -197,10 +200,13 @@ impl Wishes<'_> {
             groups: wish.groups.unwrap_or(own.groups),
             diversity: wish.diversity.unwrap_or(own.diversity),
             no_repeat_ngram: wish.no_repeat_ngram.unwrap_or(own.no_repeat_ngram),
-            ctc: own.ctc,
+            ctc: wish.ctc.unwrap_or(own.ctc),
         };
         if let Some((key, problem)) = search.problems().into_iter().next() {
             return Err(Refusal::Bad(format!("`{key}` {problem}")));
+        }
+        if let Err(complaint) = hosted.saved.plan.check_search(&search) {
+            return Err(Refusal::Bad(format!("`search.ctc` {}", complaint.message)));
         }
         for (key, asked, most) in [
             ("beam", self.beam, limits.beam.max(own.beam)),
@@ -247,7 +253,18 @@ impl Wishes<'_> {
             (_, Some(key)) if !task.writes_of_sources() => return mismatch(key, "write of a source"),
             _ => {}
         }
-        if of_sources && task == Task::Caption {
+        let whole = [
+            ("n_best", self.n_best.is_some()),
+            ("sample", self.sample.is_some()),
+            ("prefix`, `must`, `never` or `constraints", constrained),
+            ("alternatives", self.alternatives.is_some()),
+        ];
+        if let Some(key) = given(&whole).filter(|_| task == Task::Transcribe) {
+            return Err(Refusal::Bad(format!(
+                "`{key}` is for texts and images, and a recording is heard in pieces"
+            )));
+        }
+        if of_sources && (task == Task::Caption || task == Task::Transcribe) {
             return mismatch("search.coverage`, `min_ratio` or `max_ratio", "read texts");
         }
         let unheeded =

@@ -73,6 +73,7 @@ fn settings(models: &[(&str, &Path)]) -> Settings {
         name: (*name).to_owned(),
         directory: directory.to_path_buf(),
         languages: None,
+        piece_seconds: None,
     };
     Settings {
         places: models.iter().map(place).collect(),

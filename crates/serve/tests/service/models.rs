@@ -161,3 +161,17 @@ pub(crate) fn captioner() -> &'static Path {
         trained("captioner", config, &[])
     })
 }
+
+/// A model that hears melodies, badly.
+pub(crate) fn listener() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let config = "task = \"transcribe\"\n[data]\nbuiltin = \"melodies\"\nmax_length = 4\nexamples = 100\n[sound]\nrate = 8000\n\
+                      [sound.features]\nwindow = 64.0\nhop = 20.0\nbands = 32\nlowest = 200.0\n[tokens]\nkind = \"word\"\n\
+                      [encoder.listener]\ncell = \"gru\"\nwidth = 16\nlayers = 2\npyramid = 1\n[attention]\n\
+                      query = \"previous\"\n[decoder.gru]\nwidth = 24\nembedding = 16\nbridge = \"attention-only\"\n[search]\n\
+                      max_length = 10\n[train]\nsteps = 4\nbatch_examples = 8\nmax_seconds = 12\nvalidate_every = 4\n\
+                      valid_examples = 4\n";
+        trained("listener", config, &[])
+    })
+}

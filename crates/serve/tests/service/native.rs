@@ -1,11 +1,14 @@
 //! `/v1/models`, `/v1/predict` and what stands around them: the answers are those of the models themselves.
 
-use crate::models::{captioner, classifier, labeller, masked, reversing, transformer, translator, writer};
+use crate::models::{
+    captioner, classifier, labeller, listener, masked, reversing, transformer, translator, writer,
+};
 use crate::{Running, settings};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use burn::tensor::Device;
 use gatto_data::images::{DecodeLimits, Image, decode_bytes};
+use gatto_data::sound::Sound;
 use gatto_model::{Constraints, Drawing, Request, Saved, Writers};
 use gatto_search::Sampling;
 use serde_json::{Value, json};
@@ -162,7 +165,7 @@ fn every_task_has_its_answers() {
     let name = |found: &Value| (found["name"].clone(), found["task"].clone(), found["reads"].clone());
     let listed: Vec<_> = listed["models"].as_array().expect("models").iter().map(name).collect();
     assert_eq!(listed.len(), 5);
-    assert!(listed.contains(&(json!("gaps"), json!("masked-language-model"), json!("text"))), "{listed:?}");
+    assert!(listed.contains(&(json!("gaps"), json!("masked-language-model"), json!("texts"))), "{listed:?}");
 }
 
 /// A picture of two colours.
@@ -272,6 +275,58 @@ fn other_origins_may_ask_only_where_they_are_allowed() {
     assert_eq!(asked(&Running::new(open.clone())).as_deref(), Some("https://page.example"));
     open.origins = vec!["https://other.example".to_owned()];
     assert_eq!(asked(&Running::new(open)), None);
+}
+
+/// Two notes with a pause between them, as a file.
+fn melody() -> Vec<u8> {
+    let note = |pitch: f32| {
+        (0..6000).map(move |at| 0.4 * (at as f32 * pitch * std::f32::consts::TAU / 8000.0).sin())
+    };
+    let pause = std::iter::repeat_n(0.0, 8000);
+    let samples = note(440.0).chain(pause).chain(note(660.0)).collect();
+    Sound { samples, rate: 8000 }.wav()
+}
+
+#[test]
+fn recordings_are_heard_in_pieces() {
+    let mut listening = settings(&[("model", listener())]);
+    listening.places[0].piece_seconds = Some(1.5);
+    let running = Running::new(listening);
+    let sent = running.client().send("POST", "/v1/predict", Some("audio/wav"), &melody()).json();
+    let answer = &sent["answers"][0];
+    assert_eq!((&sent["task"], &answer["seconds"]), (&json!("transcribe"), &json!(2.5)));
+    let pieces = answer["pieces"].as_array().expect("pieces");
+    assert!(pieces.len() > 1, "{answer}");
+    assert!(pieces.windows(2).all(|pair| pair[0]["end"] == pair[1]["start"]), "{answer}");
+    let texts: Vec<&str> =
+        pieces.iter().filter_map(|piece| piece["text"].as_str()).filter(|text| !text.is_empty()).collect();
+    assert_eq!(answer["text"], texts.join(" "));
+    let encoded = STANDARD.encode(melody());
+    let twice = running.post("/v1/predict", &json!({ "sound": [encoded, encoded] })).json();
+    assert_eq!(twice["answers"], json!([answer, answer]));
+    for (key, value) in [("n_best", json!(2)), ("stream", json!(true)), ("sample", json!({}))] {
+        running.post("/v1/predict", &json!({ "sound": encoded, key: value })).refused(400);
+    }
+    running.post("/v1/predict", &json!({ "sound": "AAAA" })).refused(400);
+    running.post("/v1/predict", &json!({ "text": "a" })).refused(400);
+    let short = Sound { samples: (0..8000).map(|at| (at as f32 * 0.3).sin() * 0.5).collect(), rate: 8000 };
+    let trace = running.post("/v1/trace", &json!({ "sound": STANDARD.encode(short.wav()) })).json();
+    let places = trace["timeline"]["places"].as_u64().expect("places");
+    assert!(
+        trace["weights"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .all(|row| row.as_array().map(Vec::len) == Some(places as usize))
+    );
+}
+
+#[test]
+fn recordings_beyond_the_limit_are_refused() {
+    let mut limited = settings(&[("model", listener())]);
+    limited.limits.seconds = 1.0;
+    let running = Running::new(limited);
+    running.client().send("POST", "/v1/predict", Some("audio/wav"), &melody()).refused(400);
 }
 
 /// The events of a stream: names and data.
