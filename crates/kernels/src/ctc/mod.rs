@@ -164,19 +164,19 @@ impl<'a> Lattice<'a> {
     fn read(&mut self) {
         let (places, frames) = (self.labels.len(), self.log_sums.len());
         let mut forward = vec![f64::NEG_INFINITY; frames * places];
-        for place in 0..places.min(2) {
-            forward[place] = self.told(0, self.labels[place]);
+        for (first, &label) in forward.iter_mut().zip(&self.labels).take(2) {
+            *first = self.told(0, label);
         }
         for frame in 1..frames {
             let (before, now) = forward.split_at_mut(frame * places);
             let before = &before[(frame - 1) * places..];
-            for place in 0..places {
+            for (place, now) in now.iter_mut().take(places).enumerate() {
                 let from = [
                     before[place],
                     if place >= 1 { before[place - 1] } else { f64::NEG_INFINITY },
                     if self.skips(place) { before[place - 2] } else { f64::NEG_INFINITY },
                 ];
-                now[place] = log_add(from) + self.told(frame, self.labels[place]);
+                *now = log_add(from) + self.told(frame, self.labels[place]);
             }
         }
         let last = &forward[(frames - 1) * places..];
@@ -200,9 +200,8 @@ impl<'a> Lattice<'a> {
                 *to = (f64::from(logit) - self.log_sums[frame]).exp() as f32;
             }
             let forward = &self.forward[frame * places..][..places];
-            for place in 0..places {
-                let share = (forward[place] + behind[place] + self.loss).exp();
-                row[self.labels[place] as usize] -= share as f32;
+            for ((&label, forward), behind) in self.labels.iter().zip(forward).zip(&behind) {
+                row[label as usize] -= (forward + behind + self.loss).exp() as f32;
             }
             // What stands behind the frame before: this frame counts.
             let told: Vec<f64> =

@@ -284,8 +284,8 @@ fn neighbours_of_the_same_length_change_no_bit_of_a_score() {
                 model.prepare(gatto_nn::Precision::Float);
             }
             let together = of(&model, 0..5);
-            for row in 0..5 {
-                assert_eq!(of(&model, row..row + 1)[0], together[row], "{}, ready {ready}", variant.name);
+            for (row, together) in together.iter().enumerate() {
+                assert_eq!(&of(&model, row..row + 1)[0], together, "{}, ready {ready}", variant.name);
             }
         }
     }

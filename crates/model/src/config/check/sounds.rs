@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_by_its_key() {
         let tokens = Some(EncoderConfig::Lstm(Default::default()));
-        let none = || AttentionConfig::default();
+        let none = AttentionConfig::default;
         let convolution = |width| Some(ConvolutionConfig { channels: 2, width });
         let bands = |bands| LogMel { bands, ..LogMel::default() };
         let cases = [
