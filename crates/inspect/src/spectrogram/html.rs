@@ -11,12 +11,12 @@ use crate::heatmap::Scale;
 use crate::heatmap::colour::{Ground, blended};
 use crate::heatmap::page::rounded;
 use crate::label::visible;
-use crate::offline::{Page, SAVE_SCRIPT};
+use crate::offline::Page;
 use crate::overlay::address;
 
 const BODY: &str = include_str!("page/body.html");
 const STYLE: &str = include_str!("page/page.css");
-const SCRIPTS: [&str; 2] = [SAVE_SCRIPT, include_str!("page/page.js")];
+const SCRIPTS: [&str; 1] = [include_str!("page/page.js")];
 /// So many colours of the scale lie in a page.
 const COLOURS: usize = 33;
 /// Weights have so many decimals: they are shares of one.
