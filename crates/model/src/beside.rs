@@ -14,6 +14,7 @@ pub(crate) enum Beside<'a> {
 }
 
 /// What it carries from step to step.
+#[allow(clippy::large_enum_variant, reason = "a search has few of them")]
 pub(crate) enum BesideState {
     Ctc(CtcState),
     Language(Stepped),

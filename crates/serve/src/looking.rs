@@ -291,7 +291,7 @@ impl Looking {
             None => self.written(Asked::Sound(frames))?,
         };
         self.check_cells(frames.len() + 1, target.len() + 1)?;
-        let traces = saved.trace_sounds(&[(frames, target)], 1)?;
+        let traces = saved.trace_sounds(&[(frames, target)])?;
         let trace = traces.into_iter().next().ok_or(Refusal::Broken)?;
         let Timeline { places, step, start } = trace.timeline;
         Ok(Seen {

@@ -159,7 +159,7 @@ pub(crate) fn answers(
                 true => {
                     let written = found.iter().map(|found| found.hypothesis.tokens.clone());
                     let pairs: Vec<_> = items.iter().filter_map(|item| item.frames()).zip(written).collect();
-                    saved.trace_sounds(&pairs, rows)?
+                    saved.trace_sounds(&pairs)?
                 }
                 false => Vec::new(),
             };

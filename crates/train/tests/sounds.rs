@@ -108,7 +108,7 @@ fn a_listener_learns_six_melodies_by_heart() {
         assert_eq!(best[0][0].text, *text);
         // Each note is heard somewhere in the recording.
         let tokens = best[0][0].hypothesis.tokens.clone();
-        let trace = saved.trace_sounds(&[(&frames, tokens)], 1).expect("a trace").remove(0);
+        let trace = saved.trace_sounds(&[(&frames, tokens)]).expect("a trace").remove(0);
         assert_eq!(trace.timeline.places, frames.len().div_ceil(2));
         let weights = trace.weights.expect("attention");
         assert_eq!((weights.len(), trace.target.len()), (text.split(' ').count() + 1, weights.len()));

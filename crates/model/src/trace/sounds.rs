@@ -3,7 +3,7 @@
 use super::{Looked, Matrix, Piece};
 use crate::constraints::Asked;
 use crate::error::ModelError;
-use crate::saved::{BATCH_TOKENS, Saved};
+use crate::saved::Saved;
 use gatto_data::sound::{Frames, Timeline};
 use gatto_data::{Limits, Source, evaluation_batches_of_sounds, in_input_order};
 
@@ -23,15 +23,11 @@ pub struct SoundTrace {
 
 impl Saved {
     /// Forces texts of sounds through the model, and tells when it listened at each of their tokens, which come without an
-    /// end. At most `batch` are computed together.
+    /// end. Each is computed by itself, so that nothing depends on the others.
     ///
     /// # Errors
     /// If the model does not read such sounds, or has too few positions for a text.
-    pub fn trace_sounds(
-        &self,
-        pairs: &[(&Frames, Vec<u32>)],
-        batch: usize,
-    ) -> Result<Vec<SoundTrace>, ModelError> {
+    pub fn trace_sounds(&self, pairs: &[(&Frames, Vec<u32>)]) -> Result<Vec<SoundTrace>, ModelError> {
         let Some(joined) = self.plan.frames_per_state() else {
             let wanted = self.plan.sources();
             return Err(ModelError::OtherSource { index: 0, found: "a sound", wanted });
@@ -43,12 +39,8 @@ impl Saved {
             }
             super::check_length(index, target.len(), self.plan.most_target())?;
         }
-        let longest = pairs.iter().map(|(_, target)| target.len() + 1).max().unwrap_or(1);
-        let scores = longest.saturating_mul(self.tokens.target.size()).max(1);
-        let batch = batch.min(super::MOST_SCORES / scores).max(1);
-        let limits = Limits { batch_tokens: Some(BATCH_TOKENS), batch_examples: Some(batch) };
         let mut found = Vec::with_capacity(pairs.len());
-        for batch in evaluation_batches_of_sounds(sounds, &limits)? {
+        for batch in evaluation_batches_of_sounds(sounds, &Limits::examples(1))? {
             let (looked, _) = Looked::at(self, &batch.source, &batch.target);
             for (row, index) in batch.indices.into_iter().enumerate() {
                 let (frames, target) = &pairs[index as usize];

@@ -171,8 +171,10 @@ fn a_language_model_has_its_say() {
             if !prediction.hypothesis.finished {
                 continue;
             }
-            let said =
-                score(&Stepping::new(&language.model, None, 1), &[prediction.hypothesis.tokens.clone()]);
+            let said = score(
+                &Stepping::new(&language.model, None, 1),
+                std::slice::from_ref(&prediction.hypothesis.tokens),
+            );
             let expected = f64::from(own[row].score()) + 3.0 * f64::from(said[0].score());
             assert!((prediction.score - expected).abs() < 1e-3, "{name}: {} {expected}", prediction.score);
         }

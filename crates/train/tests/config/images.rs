@@ -110,7 +110,7 @@ fn encoders_of_images_are_for_images_and_others_are_not() {
         ),
         (
             and(CAPTION, "[train.thinning]\nbelow = 10\npower = 1"),
-            "8:1",
+            "8:8",
             "`train.thinning` goes by the tokens of texts, and images have none; remove it",
         ),
         (

@@ -78,7 +78,7 @@ impl Transcribed {
         if known && listens {
             let tokens = written.iter().map(|found| found.hypothesis.tokens.clone());
             let pairs: Vec<_> = piece.iter().map(|example| &example.frames).zip(tokens).collect();
-            for (place, trace) in saved.trace_sounds(&pairs, batch)?.iter().enumerate() {
+            for (place, trace) in saved.trace_sounds(&pairs)?.iter().enumerate() {
                 let heard = heard_words(trace, &written[place].text);
                 let output = heard.iter().map(|word| Timed {
                     word: &word.written.text,

@@ -86,7 +86,7 @@ fn drawn(
             (written.hypothesis.tokens, written.text)
         }
     };
-    let traces = saved.trace_sounds(&[(frames, tokens)], 1)?;
+    let traces = saved.trace_sounds(&[(frames, tokens)])?;
     let trace = traces.into_iter().next().context("there is no trace")?;
     let title = match whole {
         true => format!("{} → {text}", recording.name),

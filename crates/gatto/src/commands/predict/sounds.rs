@@ -137,7 +137,7 @@ impl Desk<'_> {
         if self.arguments.json && listens && alone {
             let written = found.iter().map(|found| found.hypothesis.tokens.clone());
             let pairs: Vec<_> = frames.iter().copied().zip(written).collect();
-            traces = self.saved.trace_sounds(&pairs, batch)?;
+            traces = self.saved.trace_sounds(&pairs)?;
         }
         let (mut found, mut traces) = (found.into_iter(), traces.into_iter());
         for (number, piece) in &waiting {

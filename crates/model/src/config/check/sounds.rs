@@ -77,20 +77,10 @@ impl ModelConfig {
     pub(super) fn hearing(&self) -> Result<sound::Preparation, Complaint> {
         let sound = self.sound.unwrap_or_default();
         sound.validate().map_err(|error| match error {
-            DataError::Config { key, problem } => Complaint::new(place_of(&key), problem),
+            DataError::Config { key, problem } => Complaint::new(format!("sound.{key}"), problem),
             other => Complaint::new("sound", other.to_string()),
         })?;
         Ok(sound)
-    }
-}
-
-/// Where a key of a preparation stands in the file.
-fn place_of(key: &str) -> String {
-    match key {
-        "rate" | "deltas" | "normalisation" => format!("sound.{key}"),
-        "speed" | "noise" | "noise_least" | "noise_most" | "time_masks" | "time_width" | "time_share"
-        | "band_masks" | "band_width" => format!("sound.augmentation.{key}"),
-        _ => format!("sound.features.{key}"),
     }
 }
 
