@@ -31,7 +31,7 @@ pub struct SearchConfig {
     pub diversity: f64,
     /// n-grams of this many tokens occur once in a sequence; 0 for no such rule.
     pub no_repeat_ngram: usize,
-    /// λ: what frames tell by themselves counts so much, and the decoder 1 − λ; for models with [ctc], 0 for nothing.
+    /// λ: what frames tell by themselves counts so much, and the decoder 1 − λ; for models with `[ctc]`, 0 for nothing.
     pub ctc: f64,
 }
 
