@@ -295,18 +295,18 @@ fn fused_and_plain_blocks_make_the_same_model() {
         let [fused, plain] =
             devices.map(|device| loss_and_gradients(&variant, &variant.model(&device), &source, &target));
         assert!((fused.0 - plain.0).abs() < 1e-5 * plain.0, "{}: {} and {}", variant.name, fused.0, plain.0);
-        // Without projections, scores have no scale: they are large, and so is their rounding.
+        // Without projections, scores have no scale: they are large, and so is their rounding. So are they behind
+        // convolutions over frames, whose large biases keep rectifiers from their kinks: the first layer reads tens, and
+        // scores are hundreds. Gradients are checked there against slopes, as all others are.
         let bare = variant.self_attention().is_some_and(|settings| !settings.projections);
+        let front = plain.1.keys().any(|name| name.starts_with("encoder.front."));
+        let tolerance = match (front, bare) {
+            (true, _) => 1e-3,
+            (_, true) => 1e-4,
+            _ => 2e-5,
+        };
         for (name, gradient) in &plain.1 {
             let what = format!("{} {name}", variant.name);
-            // So are sounds behind convolutions whose biases keep rectifiers from their kinks: there the largest of the
-            // values that are summed is what rounding goes by.
-            let largest = gradient.values.iter().fold(1.0f32, |largest, value| largest.max(value.abs()));
-            let tolerance = match variant.plan.sound {
-                Some(_) => 2e-5 * largest,
-                None if bare => 1e-4,
-                None => 2e-5,
-            };
             assert_close(&what, &fused.1[name].values, &gradient.values, tolerance);
         }
     }
