@@ -2,8 +2,9 @@
 """Gatto beside PyTorch, CTranslate2 and Hugging Face on the same work, in turns, on this machine.
 
     python3 benches/peers/compare.py                        everything
-    python3 benches/peers/compare.py --works W1,W2          some of it: W1 W2 W2c W3 W3b W4 W5 W6 W7 W8 cold
+    python3 benches/peers/compare.py --works W1,W2          some of it: W1 W2 W2c W3 W3b W4 W5 … W10 cold
     python3 benches/peers/compare.py --works W5,W6,W7,W8    what reads images: training, and labels of 10,000
+    python3 benches/peers/compare.py --works W9,W10         what hears: training, and transcripts
     python3 benches/peers/compare.py --quick                a look at the order of magnitude
     python3 benches/peers/compare.py --growth               how cost grows with lengths, batch, vocabulary, threads
 
@@ -26,7 +27,7 @@ import table
 import works
 from sides import Cast, Failed, Running, first_answer, say
 
-SECONDS = {"train": 3.0, "decode": 1.0, "classify": 1.0}
+SECONDS = {"train": 3.0, "decode": 1.0, "classify": 1.0, "hear": 1.0}
 
 
 def arguments():

@@ -172,6 +172,55 @@ label_smoothing = 0.05
 clip = 1.0
 """
 
+# What listens and spells in `configs/digits-las.toml`, without its changes to recordings, which are made ahead of training.
+LISTENER = """\
+task = "transcribe"
+seed = 1
+
+[data]
+builtin = "melodies"
+
+[sound]
+rate = 8000
+normalisation = "utterance"
+
+[sound.features]
+window = 32.0
+hop = 10.0
+bands = 40
+
+[tokens]
+kind = "word"
+size = 32
+
+[encoder.listener]
+cell = "lstm"
+width = 128
+layers = 3
+pyramid = 2
+dropout = 0.2
+
+[attention]
+score = "additive"
+width = 128
+query = "previous"
+
+[decoder.lstm]
+width = 192
+embedding = 32
+bridge = "attention-only"
+
+[train]
+learning_rate = 1e-4
+label_smoothing = 0.1
+clip = 1.0
+max_seconds = 30
+
+[search]
+min_length = 23
+max_length = 24
+"""
+
 
 @dataclasses.dataclass(frozen=True)
 class Model:
@@ -203,6 +252,11 @@ class Model:
         images = self.config.get("images")
         return images and (images["height"], images["width"], images["channels"])
 
+    @property
+    def sound(self):
+        """What it reads of a recording; none for a model that does not hear."""
+        return self.config.get("sound")
+
 
 def transformer(name="small", vocabulary=8000, width=256, layers=3, heads=4, inner=1024):
     sizes = dict(vocabulary=vocabulary, width=width, layers=layers, heads=heads, inner=inner)
@@ -220,3 +274,4 @@ PREVIOUS, CURRENT = recurrent("previous"), recurrent("current")
 CLASSIFY = Model("residual", CLASSIFIER, labels=5)
 CAPTION = Model("captioner", CAPTIONER)
 DIGITS = Model("vit", VIT, labels=10)
+SPELLER = Model("listener", LISTENER)

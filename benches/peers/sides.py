@@ -150,7 +150,7 @@ class Cast:
     def of(self, work, data, seconds):
         """The sides of a work that is done in rounds."""
         base = {"data": str(data), "seconds": seconds}
-        kinds = {"train": self.training, "decode": self.decoding, "classify": self.classifying}
+        kinds = {"train": self.training, "decode": self.decoding, "classify": self.classifying, "hear": self.hearing}
         sides = kinds[work.kind](work, base)
         if work.threads is not None:
             for side in sides:
@@ -237,6 +237,17 @@ class Cast:
                         for text, values in choices if values["hands"] == 1 and not values["fast"]]
             sides.append(Side("PyTorch compiled, malloc tuned", torch, compiled, environment=MALLOC_TUNED))
         return sides
+
+    def hearing(self, work, base):
+        base = base | {"model": str(self.model(work.model)), "length": work.target}
+        counts = sorted({1, cores(), work.threads or 1}, reverse=True)
+        settings = [(threads_text(count), base | {"threads": count}) for count in counts]
+        torch = [self.python, HERE / "torch_hear.py"]
+        return [
+            Side("Gatto", [self.peers, "hear"], settings, environment=KEEP_PAGES),
+            Side("PyTorch as installed", torch, settings),
+            Side("PyTorch, malloc tuned", torch, settings, environment=MALLOC_TUNED),
+        ]
 
     def cold(self, work):
         """Each side as a command that reads one line and writes its translation."""

@@ -2,11 +2,13 @@
 
 import statistics
 
-UNITS = {"train": "ms/step", "decode": "tokens/s", "classify": "ms", "cold": "ms"}
+UNITS = {"train": "ms/step", "decode": "tokens/s", "classify": "ms", "hear": "× real time", "cold": "ms"}
 
 
 def figure(work, seconds):
     """Seconds of a call in the unit of the work."""
+    if work.kind == "hear":
+        return work.rows * work.source / seconds
     return work.tokens / seconds if work.kind == "decode" else 1e3 * seconds
 
 

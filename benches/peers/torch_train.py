@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 import rounds
 import torch_images
+import torch_sounds
 import weights
 from torch_recurrent import Recurrent
 from torch_transformer import PAD, START, Transformer
@@ -37,11 +38,27 @@ def of_images(data, config, channels_last):
         yield (images, behind_start(target)) if config["task"] == "caption" else (images,), target
 
 
+def of_sounds(data, config):
+    """The same of recordings: frames, decoder's input, and lengths."""
+    for frames, lengths, rows in torch_sounds.pieces(data, config):
+        target = padded(rows)
+        yield (frames, behind_start(target), lengths), target
+
+
+def batches_of(settings, config):
+    data = settings["data"]
+    if "images" in config:
+        return list(of_images(data, config, settings["channels_last"]))
+    return list(of_sounds(data, config) if "sound" in config else of_texts(data))
+
+
 def build(settings, config):
     found = {name: torch.from_numpy(value) for name, value in weights.weights(settings["model"]).items()}
     if "images" in config:
         model = torch_images.build(config, found)
         return model.to(memory_format=torch.channels_last) if settings["channels_last"] else model
+    if "sound" in config:
+        return torch_sounds.build(config, found)
     model = (Recurrent if "lstm" in config["encoder"] else Transformer)(config)
     with torch.no_grad():
         model.take(found)
@@ -60,8 +77,7 @@ def main():
     optimiser = kind(
         parameters, lr=train["learning_rate"], weight_decay=train.get("weight_decay", 0.0), **{settings["adam"]: True}
     )
-    data = settings["data"]
-    batches = list(of_images(data, config, settings["channels_last"]) if "images" in config else of_texts(data))
+    batches = batches_of(settings, config)
     # Labels count from zero, and none of them stands for nothing.
     losses = {"ignore_index": -100 if config["task"] == "classify" else PAD,
               "label_smoothing": train.get("label_smoothing", 0.0)}

@@ -1,11 +1,12 @@
 """What is measured, and its data, which come from a seed."""
 
+import array
 import dataclasses
 import json
 import pathlib
 import random
 
-from models import BASE, CAPTION, CLASSIFY, CURRENT, DIGITS, PREVIOUS, SMALL, Model, transformer
+from models import BASE, CAPTION, CLASSIFY, CURRENT, DIGITS, PREVIOUS, SMALL, SPELLER, Model, transformer
 
 END = 2
 SPECIALS = 5
@@ -17,10 +18,10 @@ class Work:
 
     name: str
     title: str
-    kind: str  # train, decode, classify, cold
+    kind: str  # train, decode, classify, hear, cold
     model: Model
-    rows: int = 64  # sentences or images of a batch or call
-    source: int = 24  # tokens, the end among them
+    rows: int = 64  # sentences, images or recordings of a batch or call
+    source: int = 24  # tokens, the end among them; frames of a recording, or its seconds if it is to be heard
     target: int = 24  # tokens to learn from or to write
     real: bool = False  # lengths that differ, in batches of as many tokens
     captions: int = 0  # of every image
@@ -60,6 +61,17 @@ def images():
     ]
 
 
+def sounds():
+    listener = "pyramid of 3 BiLSTMs of 128, LSTM 192, additive attention"
+    return [
+        Work("W9", f"train {listener}, 32 × 300 frames → 24", "train", SPELLER, rows=32, source=300),
+        Work("W9r", f"train {listener}, 32 recordings of 100 to 500 frames", "train", SPELLER, rows=32, source=500,
+             real=True),
+        Work("W10", f"transcribe 8 recordings of 4 s one by one, {listener}, greedy, 24 characters, one thread", "hear",
+             SPELLER, rows=8, source=4, threads=1),
+    ]
+
+
 def works():
     small = "Transformer 3+3, width 256, vocabulary 8000"
     base = "Transformer 6+6, width 512, vocabulary 32000"
@@ -72,6 +84,7 @@ def works():
         *decoding("W3b", f"decode {base}, 24 → 30", BASE),
         *decoding("W4", f"decode {lstm} asked by the previous state, 24 → 30", PREVIOUS, sizes=(1, 32)),
         *images(),
+        *sounds(),
         Work("cold", f"process start to first translation, {small}", "cold", SMALL, rows=1, target=30),
         Work("cold", f"process start to first translation, {base}", "cold", BASE, rows=1, target=30),
     ]
@@ -162,8 +175,35 @@ def image_data(work):
     return data, dice.randbytes(len(data) * work.rows * height * width * channels)
 
 
+def sound_data(work):
+    """The frames of each recording of a batch and what is said in it, and all frames as numbers of four bytes; or how many
+    samples each recording of a call has, and these samples."""
+    dice = random.Random(17)
+    sound = work.model.sound
+    if work.kind == "hear":
+        samples = work.source * sound["rate"]
+        noise = array.array("f", (dice.uniform(-0.5, 0.5) for _ in range(work.rows * samples)))
+        return [{"samples": [samples] * work.rows}], noise
+    data = []
+    for _ in range(3):
+        # In a batch are recordings of similar length.
+        longest = dice.randrange(200, work.source + 1)
+        lengths = [dice.randrange(longest // 2, longest + 1) if work.real else work.source for _ in range(work.rows)]
+        target = [sentence(dice, work.model.vocabulary, max(length * work.target // work.source, 2) - 1) + [END]
+                  for length in lengths]
+        data.append({"lengths": lengths, "target": target})
+    count = sum(sum(batch["lengths"]) for batch in data) * sound["features"]["bands"]
+    return data, array.array("f", (dice.gauss(0.0, 1.0) for _ in range(count)))
+
+
 def write_data(work, folder: pathlib.Path):
-    """The data of a work in a file that every side reads; the bytes of images are in one beside it."""
+    """The data of a work in a file that every side reads; the bytes of images or sounds are in one beside it."""
+    if work.model.sound:
+        path = folder / f"{work.kind}-{work.model.name}-{work.rows}{'-real' if work.real else ''}.json"
+        data, values = sound_data(work)
+        path.with_suffix(".values").write_bytes(values.tobytes())
+        path.write_text(json.dumps(data), encoding="utf-8")
+        return path
     if work.model.image:
         path = folder / f"{work.kind}-{work.model.name}-{work.rows}.json"
         data, pixels = image_data(work)

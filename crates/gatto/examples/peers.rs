@@ -5,6 +5,7 @@
 //! peers train SETTINGS                   updates on given batches, as `gatto train` makes them
 //! peers decode SETTINGS                  translations of given sources, as `gatto predict` makes them
 //! peers classify SETTINGS                labels of given images, as `gatto predict` tells them
+//! peers hear SETTINGS                    transcripts of given recordings, one by one, as `gatto predict` writes them
 //! ```
 //!
 //! All but the first write a line of JSON when they are ready, and then one for each line that they read: the seconds of
@@ -16,10 +17,11 @@ use anyhow::{Context, Result, bail, ensure};
 use gatto::Device;
 use gatto::data::images::{Image, ImageBatch, Pixels, Preparation};
 use gatto::data::random::mixed;
+use gatto::data::sound::{Frames, Sound, SoundBatch};
 use gatto::data::tokens::SPECIALS;
 use gatto::data::{Batch, Example, Labels, Memory, Padded, Tokenizer, TokenizerPair, Unit};
 use gatto::kernels::crew::Crew;
-use gatto::model::{CONFIG, Model, ModelError, Saved, Vocabularies, WEIGHTS, weights};
+use gatto::model::{CONFIG, Model, ModelError, Request, Saved, Vocabularies, WEIGHTS, Writers, weights};
 use gatto::nn::Precision;
 use gatto::train::{Config, ConfigFile, Lesson, Optimiser, Updated, update};
 use serde::Deserialize;
@@ -53,9 +55,11 @@ fn main() -> Result<()> {
             let classifying: Classifying = read(Path::new(settings))?;
             inside(classifying.threads, || classify(&classifying))
         }
-        _ => bail!(
-            "usage: peers save CONFIG DIRECTORY [LABELS] | train SETTINGS | decode SETTINGS | classify SETTINGS"
-        ),
+        ["hear", settings] => {
+            let hearing: Hearing = read(Path::new(settings))?;
+            inside(hearing.threads, || hear(&hearing))
+        }
+        _ => bail!("usage: peers save CONFIG DIRECTORY [LABELS] | train | decode | classify | hear SETTINGS"),
     }
 }
 
@@ -95,7 +99,7 @@ fn rounds(count: usize, seconds: f64, mut call: impl FnMut(usize) -> Result<Valu
 struct Training {
     /// A configuration as `gatto train` reads it.
     config: PathBuf,
-    /// Sources and targets, batch by batch, each row with its end; or images, see [`Shown`].
+    /// Sources and targets, batch by batch, each row with its end; or images, see [`Shown`], or recordings, see [`Heard`].
     data: PathBuf,
     /// Labels that the model tells apart, if it does.
     labels: Option<usize>,
@@ -147,9 +151,52 @@ fn shown(data: &Path, preparation: &Preparation) -> Result<Vec<(Vec<Pixels>, Sho
     pieces.into_iter().map(with_images).collect()
 }
 
+/// Recordings of a batch. Their frames are in a file beside, one recording after the other.
+#[derive(Debug, Deserialize)]
+struct Heard {
+    /// The frames of each.
+    lengths: Vec<usize>,
+    /// What is said in them, with its end.
+    target: Vec<Vec<u32>>,
+}
+
+/// The numbers in the file beside some data.
+fn values(data: &Path) -> Result<Vec<f32>> {
+    let path = data.with_extension("values");
+    let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+    Ok(bytes.as_chunks::<4>().0.iter().map(|value| f32::from_le_bytes(*value)).collect())
+}
+
+/// As many numbers as there are in each of some pieces, one piece after the other.
+fn cut<'a>(values: &mut &'a [f32], count: usize) -> Result<&'a [f32]> {
+    let (piece, rest) = values.split_at_checked(count).context("the file of values is too short")?;
+    *values = rest;
+    Ok(piece)
+}
+
+fn heard(data: &Path, bands: usize, hop: f64) -> Result<Vec<Batch>> {
+    let values = values(data)?;
+    let mut rest = values.as_slice();
+    let mut batch = |heard: Heard| {
+        let frames =
+            |length: &usize| Ok(Frames { values: cut(&mut rest, length * bands)?.to_vec(), bands, hop });
+        let recordings = heard.lengths.iter().map(frames).collect::<Result<Vec<_>>>()?;
+        Ok(Batch {
+            source: SoundBatch::new(&recordings)?.into(),
+            target: Padded::new(&heard.target),
+            indices: (0..recordings.len() as u64).collect(),
+            each: 1,
+        })
+    };
+    read::<Vec<Heard>>(data)?.into_iter().map(&mut batch).collect()
+}
+
 /// The batches of a work.
-fn batches(data: &Path, preparation: Option<&Preparation>) -> Result<Vec<Batch>> {
-    let Some(preparation) = preparation else {
+fn batches(data: &Path, config: &Config) -> Result<Vec<Batch>> {
+    if let Some(sound) = &config.sound {
+        return heard(data, sound.width(), sound.features.hop / 1000.0);
+    }
+    let Some(preparation) = &config.images else {
         return Ok(read::<Vec<Rows>>(data)?.iter().map(Rows::batch).collect());
     };
     let batch = |(images, shown): (Vec<Pixels>, Shown)| {
@@ -165,7 +212,7 @@ fn batches(data: &Path, preparation: Option<&Preparation>) -> Result<Vec<Batch>>
 
 fn train(settings: &Training) -> Result<()> {
     let config = ConfigFile::read(&settings.config, &[])?.config;
-    let batches = batches(&settings.data, config.images.as_ref())?;
+    let batches = batches(&settings.data, &config)?;
     let mut model = Some(drawn(&config, settings.labels, &Device::flex().autodiff())?);
     let (mut optimiser, crew, mut step) = (Optimiser::default(), Crew::of_current_pool(), 0);
     rounds(batches.len(), settings.seconds, |batch| {
@@ -282,4 +329,48 @@ fn classify(settings: &Classifying) -> Result<()> {
         let told = saved.classify_images(&calls[call].0, settings.together)?;
         Ok(told.iter().map(|told| json!(told.probabilities)).collect())
     })
+}
+
+/// What to transcribe.
+#[derive(Debug, Deserialize)]
+struct Hearing {
+    /// A run directory.
+    model: PathBuf,
+    /// How many samples the recordings of each call have; these are in a file beside, one recording after the other.
+    data: PathBuf,
+    threads: usize,
+    /// Seconds of a round, at least.
+    seconds: f64,
+    /// Tokens to write, the end among them: no fewer and no more.
+    length: usize,
+}
+
+/// Recordings of a call.
+#[derive(Debug, Deserialize)]
+struct Recordings {
+    samples: Vec<usize>,
+}
+
+fn hear(settings: &Hearing) -> Result<()> {
+    let mut saved = loaded(&settings.model, "float32")?;
+    saved.search.beam = 1;
+    saved.search.max_length = settings.length;
+    saved.search.min_length = settings.length - 1;
+    let preparer = saved.preparer()?.context("the model reads no sounds")?;
+    let values = values(&settings.data)?;
+    let mut rest = values.as_slice();
+    let rate = preparer.preparation().rate;
+    let mut sound = |count: &usize| Ok(Sound { samples: cut(&mut rest, *count)?.to_vec(), rate });
+    let calls: Vec<Vec<Sound>> = read::<Vec<Recordings>>(&settings.data)?
+        .iter()
+        .map(|call| call.samples.iter().map(&mut sound).collect())
+        .collect::<Result<_>>()?;
+    let writers = Writers::alone(&saved)?;
+    let transcript = |sound: &Sound| -> Result<Value> {
+        let frames = preparer.prepare(sound, None).frames;
+        let best = writers.best(&[Request::free(&frames)], 1, 1)?;
+        let written = best.into_iter().flatten().next().context("nothing was written")?;
+        Ok(json!(written.hypothesis.tokens))
+    };
+    rounds(calls.len(), settings.seconds, |call| calls[call].iter().map(transcript).collect())
 }

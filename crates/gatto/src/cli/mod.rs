@@ -302,6 +302,13 @@ pub(crate) struct Links {
     pub(crate) link_share: f32,
 }
 
+/// How many recordings are joined: `3:7`.
+fn join(text: &str) -> Result<(usize, usize), String> {
+    let numbers =
+        text.split_once(':').and_then(|(least, most)| Some((least.parse().ok()?, most.parse().ok()?)));
+    numbers.ok_or_else(|| "write the fewest and the most, such as 3:7".to_owned())
+}
+
 fn piece_seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.5..=100.0).contains(&seconds) => Ok(seconds),
@@ -337,6 +344,9 @@ pub(crate) struct Held {
     /// The folder of the recordings that --data names [default: the folder of that file]
     #[arg(long, value_name = "DIR", requires = "data")]
     pub(crate) sounds: Option<PathBuf>,
+    /// Join so many recordings of a speaker that --data names to one, with the pauses of the model's data
+    #[arg(long, value_name = "LEAST:MOST", requires = "data", value_parser = join)]
+    pub(crate) join: Option<(usize, usize)>,
     /// The part of the model's data to measure on
     #[arg(long, value_enum, default_value_t = HeldPart::Test, conflicts_with_all = ["source", "text", "data"])]
     pub(crate) part: HeldPart,

@@ -87,7 +87,7 @@ pub(super) fn held(
     model: &Path,
     of_a_builtin_task: u64,
 ) -> Result<(Arc<dyn ImageSet>, u64)> {
-    if held.source.is_some() || held.text.is_some() || held.sounds.is_some() {
+    if held.source.is_some() || held.text.is_some() || held.sounds.is_some() || held.join.is_some() {
         bail!(
             "{}: reads images; give --data FILE, a list of images with their captions or labels, and --images DIR",
             model.display()

@@ -7,9 +7,11 @@ use crate::cli::{Held, HeldPart};
 use anyhow::{Context, Result, bail, ensure};
 use gatto::data::Part;
 use gatto::data::builtin::MELODIES;
+use gatto::data::random::mixed;
 use gatto::data::sound::{
-    Frames, Measured, PauseSettings, Preparer, Sound, SoundExample, SoundFiles, SoundLimits, SoundList,
-    SoundProblem, SoundSet, Transcript, Wanted, decode_bytes, decode_file, pieces, sound_info,
+    Frames, JoinConfig, Joined, Measured, PauseSettings, Preparer, Sound, SoundExample, SoundFiles,
+    SoundLimits, SoundList, SoundProblem, SoundSet, Transcript, Wanted, decode_bytes, decode_file, pieces,
+    sound_info,
 };
 use gatto::model::{CONFIG, Saved};
 use gatto::train::{Config, ConfigFile, Origin, corpora};
@@ -227,7 +229,8 @@ pub(super) fn held(
             let seconds = file.config.train.most_seconds().max(LONGEST_PIECE);
             let limits = SoundLimits { seconds, ..SoundLimits::default() };
             let files = SoundFiles::open(SoundList { rate, limits, ..SoundList::new(folder, list) })?;
-            (Arc::new(Measured::new(Arc::new(files), seconds, None)?), u64::MAX)
+            let set: Arc<dyn SoundSet> = Arc::new(Measured::new(Arc::new(files), seconds, None)?);
+            (joined(set, held, &file.config)?, u64::MAX)
         }
         None => {
             let base = Origin::load(model).map_or(file.base, |origin| origin.base);
@@ -253,4 +256,13 @@ pub(super) fn held(
     };
     let count = held.examples.unwrap_or(usual).min(set.len());
     Ok((set, count))
+}
+
+/// Recordings as they are, or joined as they are asked for.
+fn joined(set: Arc<dyn SoundSet>, held: &Held, config: &Config) -> Result<Arc<dyn SoundSet>> {
+    let Some((least, most)) = held.join else { return Ok(set) };
+    let join = JoinConfig { least, most, ..config.data.join.unwrap_or_default() };
+    let count = held.examples.unwrap_or(join.held_out);
+    let joined = Joined::new(set, join, mixed(config.seed, Part::Test as u64), count).context("--join")?;
+    Ok(Arc::new(joined))
 }

@@ -78,6 +78,7 @@ pub(super) fn grouped_examples(
 ) -> Result<Vec<Example>> {
     ensure!(held.images.is_none(), "--images is for models of images, and {} reads texts", model.display());
     ensure!(held.sounds.is_none(), "--sounds is for models of sounds, and {} reads texts", model.display());
+    ensure!(held.join.is_none(), "--join is for models of sounds, and {} reads texts", model.display());
     let config = ConfigFile::read(&model.join(CONFIG), &[])?;
     let chosen = [&held.source, &held.target, &held.text, &held.data].iter().any(|file| file.is_some());
     let of_builtin = !chosen && config.config.data.builtin.is_some();

@@ -146,8 +146,16 @@ fn transcripts_are_measured_by_error_rates_and_onsets() {
     let report = json(evaluate(&["--json", "--data", list.to_str().expect("a name")]));
     assert_eq!(report["examples"], 3);
     assert!(report["figures"].get("onsets_within_50_ms").is_none(), "{report}");
+    let list = list.to_str().expect("a name");
+    let report =
+        json(evaluate(&["--json", "--data", list, "--join", "2:3", "--examples", "5", "--worst", "5"]));
+    assert_eq!(report["examples"], 5);
+    let joined = report["worst"].to_string();
+    assert!(joined.contains(".wav + "), "{joined}");
     for (flags, told) in [
         (&["--noise", "typos"][..], "reads sounds"),
+        (&["--data", list, "--join", "3:2"], "--join"),
+        (&["--data", list, "--join", "many"], "such as 3:7"),
         (&["--by", "2"], "write --by speaker"),
         (&["--source", "a", "--target", "b"], "give --data FILE"),
         (&["--part", "unseen"], "for images"),

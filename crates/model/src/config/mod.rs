@@ -15,6 +15,7 @@ mod ctc;
 mod features;
 mod head;
 mod images;
+mod plan;
 mod read;
 mod recurrent;
 mod sounds;
@@ -23,11 +24,12 @@ mod transformer;
 pub use attention::{
     AlignedKind, AttentionConfig, BaselineKind, ConvolutionConfig, FeedKind, FocusKind, QueryKind,
 };
-pub use check::{Complaint, Plan, Reader, Writer};
+pub use check::Complaint;
 pub use ctc::CtcConfig;
 pub use features::FeaturesConfig;
 pub use head::{HeadConfig, Pooling};
 pub use images::{CnnConfig, PlaceKind, VitConfig};
+pub use plan::{Plan, Reader, Writer};
 pub use read::{ConfigError, read, read_text};
 pub use recurrent::{RecurrentDecoderConfig, RecurrentEncoderConfig, SingleRecurrentConfig};
 pub(crate) use sounds::heard;

@@ -132,14 +132,15 @@ impl Melodies {
         self.notes
     }
 
-    /// Features in which the notes can be told apart: windows of 64 ms every 16 ms, 64 bands up to 4000 Hz.
+    /// Features in which the notes can be told apart: windows of 96 ms every 16 ms, 96 bands from 230 to
+    /// 2600 Hz.
     pub fn preparation(&self) -> Preparation {
         let features = LogMel {
-            window: 64.0,
+            window: 96.0,
             hop: 16.0,
-            bands: 64,
-            lowest: 200.0,
-            highest: Some(4000.0),
+            bands: 96,
+            lowest: 230.0,
+            highest: Some(2600.0),
             ..LogMel::default()
         };
         Preparation { rate: self.rate, features, ..Preparation::default() }
