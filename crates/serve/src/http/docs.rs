@@ -34,10 +34,6 @@ pub(super) async fn document() -> Json<Document> {
     Json(open_api())
 }
 
-pub(super) async fn first_page() -> Response {
-    embedded("text/html; charset=utf-8", include_str!("first.html"))
-}
-
 pub(super) async fn page() -> Response {
     embedded("text/html; charset=utf-8", include_str!("docs.html"))
 }

@@ -3,6 +3,7 @@
 mod body;
 mod docs;
 mod models;
+mod page;
 mod predict;
 mod state;
 mod stream;
@@ -28,7 +29,8 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// What pages may load: what this service serves, and nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                      img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+                      img-src 'self' blob: data:; media-src 'self' blob: data:; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Headers of every answer.
 const HEADERS: [(HeaderName, &str); 5] = [
@@ -42,7 +44,9 @@ const HEADERS: [(HeaderName, &str); 5] = [
 /// All addresses.
 pub(crate) fn router(app: &App, origins: &[String]) -> Result<Router, ServeError> {
     let router = Router::new()
-        .route("/", get(docs::first_page))
+        .route("/", get(page::page))
+        .route("/page.css", get(page::style))
+        .route("/page.js", get(page::script))
         .route("/docs", get(docs::page))
         .route("/docs/page.css", get(docs::style))
         .route("/docs/page.js", get(docs::script))
