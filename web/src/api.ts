@@ -279,9 +279,15 @@ export class Service {
     }
   }
 
-  async models(): Promise<readonly ModelInfo[]> {
-    const answer = await (await this.ask("/v1/models", undefined)).json() as { models: readonly ModelInfo[] };
-    return answer.models;
+  /** What the service has: models, and whether it shows training runs. */
+  async offers(): Promise<{ readonly models: readonly ModelInfo[]; readonly runs: boolean }> {
+    const { models, runs } = await this.get<{ models: readonly ModelInfo[]; runs?: boolean }>("/v1/models");
+    if (runs !== undefined) return { models, runs };
+    const refused = (error: unknown): boolean => {
+      if (error instanceof ServiceError && error.status === 404) return false;
+      throw error;
+    };
+    return { models, runs: await this.get("/v1/runs").then(() => true, refused) };
   }
 
   async predict(request: PredictRequest, signal?: AbortSignal): Promise<PredictAnswer> {

@@ -18,6 +18,7 @@ const service = new Service();
 service.key = sessionStorage.getItem(KEY) ?? "";
 
 let models: readonly ModelInfo[] = [];
+let runs = false;
 let loaded = false;
 let state: State = parse(location.hash);
 const files: { image: Loaded | null; sound: Loaded | null } = { image: null, sound: null };
@@ -134,7 +135,7 @@ function render(): void {
   if (!loaded) return;
   const model = chosen();
   receive(model);
-  const suiting = VIEWS.filter((view) => view.suits(model));
+  const suiting = VIEWS.filter((view) => view.suits(model, runs));
   const view = suiting.find((one) => one.id === state.view) ?? suiting[0];
   parts.update(models, model, suiting, view ?? null);
   if (!view) {
@@ -159,7 +160,7 @@ function render(): void {
 
 async function load(): Promise<void> {
   try {
-    models = [...(await service.models())];
+    ({ models, runs } = await service.offers());
     loaded = true;
     parts.refused(null);
     render();

@@ -41,7 +41,7 @@ export interface View {
   readonly title: string;
   /** Whether it needs a source above it. */
   readonly reads: boolean;
-  /** Whether it has something to show for a model. */
-  suits(model: ModelInfo | null): boolean;
+  /** Whether it has something to show for a model, or for a service that shows training runs. */
+  suits(model: ModelInfo | null, runs: boolean): boolean;
   mount(container: HTMLElement, context: Context): Mounted;
 }
