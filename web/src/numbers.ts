@@ -8,8 +8,9 @@ export function percent(share: number): string {
   return `${value >= 99.95 ? "100" : value >= 10 ? value.toFixed(1) : value.toFixed(2)} %`;
 }
 
-/** A weight in two or three digits. */
+/** A weight in two or three digits; what is less is nothing. */
 export function weight(value: number): string {
+  if (Math.abs(value) < 0.0005) return "0";
   return signed(value, Math.abs(value) < 0.1 ? 3 : 2);
 }
 

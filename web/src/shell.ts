@@ -43,7 +43,7 @@ export function shell(events: ShellEvents): Shell {
   const facts = element("p", { class: "facts quiet" });
   const themes = select("Theme", (choice) => events.theme.choose(choice as Choice));
   themes.set(
-    [{ value: "auto", text: "as the system" }, { value: "light", text: "light" }, { value: "dark", text: "dark" }],
+    [{ value: "auto", text: "auto" }, { value: "light", text: "light" }, { value: "dark", text: "dark" }],
     events.theme.choice(),
   );
   const header = element("header", {},

@@ -1,6 +1,8 @@
 // The views, in the order of their tabs.
 
+import { attention } from "./attention.js";
+import { heads } from "./heads.js";
 import { write } from "./write.js";
 import type { View } from "./view.js";
 
-export const VIEWS: readonly View[] = [write];
+export const VIEWS: readonly View[] = [write, attention, heads];

@@ -1,0 +1,51 @@
+// Where a scene is played: ribbons between texts, a picture with regions, a recording with its words.
+
+import { at, largest, row, column } from "../matrix.js";
+import { colour, hex, ink, type Ground } from "../scale.js";
+import type { Scene } from "./scene.js";
+
+/** What is pointed at. */
+export interface Light {
+  readonly side: "row" | "column";
+  readonly index: number;
+}
+
+export interface StageEvents {
+  /** Something is pointed at, or nothing. */
+  point(light: Light | null): void;
+  /** Something is to stay lit. */
+  pin(light: Light): void;
+}
+
+export interface Stage {
+  readonly whole: HTMLElement;
+  show(scene: Scene, ground: Ground): void;
+  light(light: Light | null, pinned: Light | null): void;
+  /** All of it as a picture. */
+  picture(): SVGSVGElement;
+  close(): void;
+}
+
+export function same(one: Light | null, other: Light | null): boolean {
+  return one?.side === other?.side && one?.index === other?.index;
+}
+
+/** How strong each place of the other side is, beside the strongest of the line: from 0 to 1, or from −1. */
+export function lit(scene: Scene, light: Light): { readonly values: Float32Array; readonly limit: number } {
+  const values = light.side === "row" ? row(scene.matrix, light.index) : column(scene.matrix, light.index);
+  // A share is a share of 1; regions and stretches of time are many, and so each is small.
+  const limit = scene.scale === "share" && scene.columns.length <= 40 ? 1 : largest(values) || 1;
+  return { values, limit };
+}
+
+/** The colours of a token that is looked at so much. */
+export function tint(scene: Scene, value: number, limit: number, ground: Ground): { fill: string; ink: string } {
+  const fill = colour(scene.scale, value / limit, ground);
+  return { fill: hex(fill), ink: ink(fill) };
+}
+
+/** How wide and how strong a ribbon is, from 0 to 1; nothing below the threshold. */
+export function strength(scene: Scene, rowIndex: number, columnIndex: number, threshold: number): number {
+  const part = Math.abs(at(scene.matrix, rowIndex, columnIndex)) / (scene.limit || 1);
+  return part >= threshold && part > 0 ? Math.min(1, part) : 0;
+}
