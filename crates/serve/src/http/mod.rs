@@ -5,6 +5,7 @@ mod docs;
 mod models;
 mod page;
 mod predict;
+mod runs;
 mod state;
 mod stream;
 mod trace;
@@ -12,7 +13,6 @@ mod wishes;
 
 pub(crate) use body::{is_form, is_json, parse as parse_body, read_body};
 pub use docs::open_api;
-pub(crate) use models::attention_name;
 pub(crate) use predict::check_text;
 pub(crate) use state::App;
 
@@ -58,6 +58,8 @@ pub(crate) fn router(app: &App, origins: &[String]) -> Result<Router, ServeError
         .route("/v1/models/replace", post(models::replace))
         .route("/v1/predict", post(predict::predict))
         .route("/v1/trace", post(trace::trace))
+        .route("/v1/runs", get(runs::list))
+        .route("/v1/runs/{*name}", get(runs::one))
         .merge(crate::libre::router())
         .fallback(async || Refusal::Missing("there is nothing at this address; see /docs".to_owned()))
         .method_not_allowed_fallback(async || {

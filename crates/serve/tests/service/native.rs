@@ -55,8 +55,12 @@ fn searches_are_as_they_were_asked_for() {
     let running = Running::of(reversing());
     let mut saved = loaded(reversing());
     saved.search.beam = 4;
-    let constraints =
-        Constraints { prefix: "c".to_owned(), must: vec!["a".to_owned()], never: vec!["b".to_owned()] };
+    let constraints = Constraints {
+        prefix: "c".to_owned(),
+        must: vec!["a".to_owned()],
+        never: vec!["b".to_owned()],
+        ..Constraints::default()
+    };
     let request = [Request::new("a b c", &constraints)];
     let expected = Writers::alone(&saved).expect("a writer").best(&request, 3, 1).expect("outputs").remove(0);
     let asked = json!({
