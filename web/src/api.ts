@@ -245,6 +245,8 @@ export function isAbort(error: unknown): boolean {
 /** How often a request is tried that finds the service full. */
 const TRIES = 4;
 const MOST_TRACES = 16;
+/** Texts of more characters are traced compactly. */
+const LONG = 800;
 
 export class Service {
   /** The key, if the service has asked for one. */
@@ -310,7 +312,9 @@ export class Service {
 
   /** Looks into a model. What has been seen lately is not asked again; nobody may change it. */
   async trace(request: TraceRequest, signal?: AbortSignal): Promise<Trace> {
-    const asked = { ...request, compact: true };
+    // A byte for each value is enough for colours. Where figures are computed, they are computed of what was sent in full.
+    const compact = request.heads === true || (request.text?.length ?? 0) > LONG;
+    const asked = compact ? { ...request, compact } : request;
     const key = JSON.stringify(asked);
     const known = this.traces.get(key);
     if (known) {

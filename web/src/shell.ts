@@ -139,14 +139,19 @@ export function shell(events: ShellEvents): Shell {
 
 function keyForm(error: ServiceError, events: ShellEvents): HTMLElement {
   const field = element("input", { id: "key", with: { type: "password", autocomplete: "off", required: true } });
-  const send = (): void => { if (field.value.trim()) events.key(field.value.trim()); };
-  const enter = (event: KeyboardEvent): void => { if (event.key === "Enter") send(); };
-  field.addEventListener("keydown", enter);
-  return element("div", { class: "error" },
-    element("p", {}, sentence(error.message)),
-    element("div", { class: "controls" },
-      element("span", { class: "field" }, element("label", { with: { for: "key" } }, "API key"), field),
-      button("Use it", send)));
+  return element("form", {
+    class: "error",
+    on: {
+      submit: (event) => {
+        event.preventDefault();
+        if (field.value.trim()) events.key(field.value.trim());
+      },
+    },
+  },
+  element("p", {}, sentence(error.message)),
+  element("div", { class: "controls" },
+    element("span", { class: "field" }, element("label", { with: { for: "key" } }, "API key"), field),
+    element("button", { with: { type: "submit" } }, "Use it")));
 }
 
 /** What the service says, as a sentence. */

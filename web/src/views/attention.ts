@@ -80,7 +80,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
   const set = (key: string, otherwise: string) => (value: string): void =>
     context.change({ options: { [key]: value === otherwise ? null : value } });
 
-  const kind = select("Attention", set("kind", ""));
+  const kind = select("Where", set("kind", ""));
   const measure = select("Show", set("show", "attention"));
   const head = select("Heads", set("head", "mean"));
   const end = toggle("hide the end", (on) => context.change({ options: { end: on ? "hide" : null, pin: null } }));

@@ -4,13 +4,12 @@
 import type { Times } from "../api.js";
 import { button, drawn, element } from "../dom.js";
 import { at, largest, row } from "../matrix.js";
-import { weight } from "../numbers.js";
 import { round, sheet, shortened, words } from "../picture.js";
 import { colour, hex, inks, type Ground } from "../scale.js";
 import { decoded, envelope, Player } from "../sound.js";
 import type { Loaded } from "../source.js";
 import { paintWave, sized } from "../wave.js";
-import { lit, tint, type Light, type Stage, type StageEvents } from "./stage.js";
+import { dressed, type Light, type Stage, type StageEvents } from "./stage.js";
 import type { Scene } from "./scene.js";
 import { tokenRow } from "./token-row.js";
 
@@ -171,14 +170,8 @@ export function band(file: Loaded, times: Times, events: StageEvents): Stage {
       light = next;
       if (next?.side === "column" && !player.isPlaying) cursor = next.index;
       if (!scene) return;
-      const now = scene;
-      const found = next?.side === "column" ? lit(now, next) : null;
-      const limit = largest(now.matrix) || 1;
-      rows.dress((index) => {
-        if (!found) return null;
-        const value = found.values[index] ?? 0;
-        return { ...tint(now, value, limit, ground), number: weight(value) };
-      }, next, pinned);
+      // A part is one of many: it is judged beside the strongest of all, so that words can be compared.
+      rows.dress(dressed(scene, "row", next, largest(scene.matrix) || 1, ground), next, pinned);
       paint();
     },
     picture() {

@@ -60,7 +60,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
   let asked = "";
   const latest = new Latest();
 
-  const kind = select("Attention", (value) => context.change({ options: { kind: value, head: null } }));
+  const kind = select("Where", (value) => context.change({ options: { kind: value, head: null } }));
   const end = toggle("hide the end", (on) => context.change({ options: { end: on ? "hide" : null } }));
   const pieces = toggle("whole words", (on) => context.change({ options: { words: on ? "merge" : null } }));
   const bright = toggle("each by its own strongest", (on) => context.change({ options: { bright: on ? "own" : null } }));

@@ -8,7 +8,7 @@ import { sheet, shortened, words } from "../picture.js";
 import { colour, hex, inks, type Ground } from "../scale.js";
 import { toBase64, type Loaded } from "../source.js";
 import { sized } from "../wave.js";
-import { lit, tint, type Light, type Stage, type StageEvents } from "./stage.js";
+import { dressed, type Light, type Stage, type StageEvents } from "./stage.js";
 import type { Scene } from "./scene.js";
 import { tokenRow } from "./token-row.js";
 
@@ -22,7 +22,7 @@ export function middle(width: number, height: number, grid: readonly [number, nu
   return share > 1 ? [(1 - 1 / share) / 2, 0, 1 / share, 1] : [0, (1 - share) / 2, 1, share];
 }
 
-const LARGEST = 480;
+const LARGEST = 400;
 
 export function regions(file: Loaded, grid: readonly [number, number], events: StageEvents): Stage {
   let scene: Scene | null = null;
@@ -152,15 +152,8 @@ export function regions(file: Loaded, grid: readonly [number, number], events: S
       light = next;
       if (next?.side === "column") cursor = next.index;
       if (!scene) return;
-      const now = scene;
-      const found = next?.side === "column" ? lit(now, next) : null;
-      // A region is one of many: beside the strongest of all it is judged, so that words of one region can be compared.
-      const limit = largest(now.matrix) || 1;
-      rows.dress((index) => {
-        if (!found) return null;
-        const value = found.values[index] ?? 0;
-        return { ...tint(now, value, limit, ground), number: weight(value) };
-      }, next, pinned);
+      // A part is one of many: it is judged beside the strongest of all, so that words can be compared.
+      rows.dress(dressed(scene, "row", next, largest(scene.matrix) || 1, ground), next, pinned);
       paint();
     },
     picture() {

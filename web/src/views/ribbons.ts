@@ -3,13 +3,12 @@
 // text of hundreds of tokens costs no more than what can be seen.
 
 import { element } from "../dom.js";
-import { weight } from "../numbers.js";
 import { textWidth } from "../picture.js";
 import { colour, hex, type Ground } from "../scale.js";
 import { sized } from "../wave.js";
 import { at } from "../matrix.js";
 import { ribbonsPicture } from "./ribbons-picture.js";
-import { lit, strength, tint, type Light, type Stage, type StageEvents } from "./stage.js";
+import { dressed, strength, type Light, type Stage, type StageEvents } from "./stage.js";
 import type { Scene } from "./scene.js";
 import { tokenRow } from "./token-row.js";
 
@@ -114,18 +113,8 @@ export function ribbons(events: StageEvents): Ribbons {
 
   function dress(pinned: Light | null): void {
     if (!scene) return;
-    const now = scene;
-    const found = light ? lit(now, light) : null;
-    const look = (side: "row" | "column") => (index: number): { fill: string; ink: string; number: string } | null => {
-      if (!light || !found || light.side === side) {
-        const written = side === "row" ? now.logProbabilities?.[index] : undefined;
-        return written === undefined ? null : { fill: "", ink: "", number: `p ${Math.exp(written).toFixed(2)}` };
-      }
-      const value = found.values[index] ?? 0;
-      return { ...tint(now, value, found.limit, ground), number: weight(value) };
-    };
-    columns.dress(look("column"), light, pinned);
-    rows.dress(look("row"), light, pinned);
+    columns.dress(dressed(scene, "column", light, null, ground), light, pinned);
+    rows.dress(dressed(scene, "row", light, null, ground), light, pinned);
     paintSoon();
   }
 

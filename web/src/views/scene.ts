@@ -72,7 +72,8 @@ export function picked(heads: Heads, pick: Pick): Matrix {
 /** Whether heads must be asked for. */
 export function needsHeads(model: ModelInfo, wanted: Wanted): boolean {
   return wanted.measure === "attention" && model.reads !== "sounds" &&
-    (wanted.pick !== "mean" || wanted.kind === "encoder" || wanted.kind === "decoder");
+    (wanted.pick !== "mean" || wanted.kind === "encoder" || wanted.kind === "decoder" ||
+      (wanted.kind === "pooling" && model.reads === "texts"));
 }
 
 const SIDES: Record<AttentionKind, Sides> = {

@@ -2,6 +2,7 @@
 
 import { at, largest, row, column } from "../matrix.js";
 import { colour, hex, ink, type Ground } from "../scale.js";
+import { weight } from "../numbers.js";
 import type { Scene } from "./scene.js";
 
 /** What is pointed at. */
@@ -42,6 +43,25 @@ export function lit(scene: Scene, light: Light): { readonly values: Float32Array
 export function tint(scene: Scene, value: number, limit: number, ground: Ground): { fill: string; ink: string } {
   const fill = colour(scene.scale, value / limit, ground);
   return { fill: hex(fill), ink: ink(fill) };
+}
+
+/** What a token looks like and says: how much it is looked at, or looked, and without light how probable it was. */
+export function dressed(
+  scene: Scene,
+  side: "row" | "column",
+  light: Light | null,
+  limit: number | null,
+  ground: Ground,
+): (index: number) => { fill: string; ink: string; number: string } | null {
+  const found = light && light.side !== side ? lit(scene, light) : null;
+  return (index) => {
+    if (found) {
+      const value = found.values[index] ?? 0;
+      return { ...tint(scene, value, limit ?? found.limit, ground), number: weight(value) };
+    }
+    const written = side === "row" ? scene.logProbabilities?.[index] : undefined;
+    return written === undefined ? null : { fill: "", ink: "", number: `p ${Math.exp(written).toFixed(2)}` };
+  };
 }
 
 /** How wide and how strong a ribbon is, from 0 to 1; nothing below the threshold. */

@@ -32,10 +32,10 @@ export function outputTokens(output: Output): HTMLElement {
     output.finished ? null : element("p", { class: "quiet" }, "It was cut off at the limit of its length."));
 }
 
-/** Outputs, the best first. */
-export function nBest(outputs: readonly Output[]): HTMLElement {
-  const best = Math.exp(outputs[0]?.score ?? 0);
-  return element("section", { class: "bars" }, element("h2", {}, "The best outputs"), element("ol", { class: "outputs" },
+/** Outputs, the best first, or as they were drawn. */
+export function nBest(outputs: readonly Output[], drawn: boolean): HTMLElement {
+  const best = Math.exp(Math.max(...outputs.map(({ score }) => score)));
+  return element("section", { class: "bars" }, element("h2", {}, drawn ? "What was drawn" : "The best outputs"), element("ol", { class: "outputs" },
     ...outputs.map((output) => element("li", {},
       element("bdi", { class: "name" }, output.text || "(nothing)"),
       element("span", { class: "track", with: { "aria-hidden": "true" } },

@@ -42,7 +42,7 @@ export function answerPicture(answer: Answer, ground: Ground): SVGSVGElement {
   });
   (answer.gaps ?? []).flat().forEach(({ token, probability }) => bar(token, probability, probability));
   if (answer.n_best && answer.n_best.length > 1) {
-    const first = Math.max(1e-30, Math.exp(answer.n_best[0]?.score ?? 0));
+    const first = Math.max(1e-30, Math.exp(Math.max(...answer.n_best.map(({ score }) => score))));
     for (const output of answer.n_best) bar(output.text, Math.exp(output.score), Math.min(1, Math.exp(output.score) / first));
   } else {
     (best.log_probabilities ?? []).forEach((value, place) =>

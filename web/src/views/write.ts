@@ -1,6 +1,6 @@
 // Write: what the model makes of the source, as it is typed, word by word as it is decoded.
 
-import { changed, option } from "../address.js";
+import { option } from "../address.js";
 import { Latest, writes, writesOfSource, type Answer, type ModelInfo, type Output, type PredictRequest } from "../api.js";
 import { element, fill, numberField, show, toggle } from "../dom.js";
 import { answerPicture } from "./write-picture.js";
@@ -106,8 +106,10 @@ function mount(container: HTMLElement, first: Context): Mounted {
     output.setAttribute("aria-busy", "false");
     output.classList.remove("waiting");
     const best: Partial<Output> = found.n_best?.[0] ?? found;
-    const said = found.label ?? best.text ?? (found.labels ? "" : "");
-    fill(output, found.prompt !== undefined ? element("span", { class: "quiet" }, found.prompt) : null, said);
+    const said = found.label ?? best.text ?? "";
+    // What was given is quieter than what was written behind it.
+    const given = found.prompt !== undefined && said.startsWith(found.prompt) ? found.prompt : "";
+    fill(output, given ? element("span", { class: "quiet" }, given) : null, said.slice(given.length));
     output.hidden = found.labels !== undefined;
     fill(details,
       found.probabilities ? bars("How probable each label is", Object.entries(found.probabilities)) : null,
@@ -116,7 +118,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
         bars(`Gap ${place + 1}`, gap.map(({ token, probability }) => [token, probability]))),
       found.pieces ? spoken(found) : null,
       best.tokens && best.log_probabilities ? outputTokens(best as Output) : null,
-      found.n_best && found.n_best.length > 1 ? nBest(found.n_best) : null);
+      found.n_best && found.n_best.length > 1 ? nBest(found.n_best, context.state.options.has("draw")) : null);
     context.announce(said || (found.labels ?? []).join(" "));
     context.exportable();
   }
@@ -174,7 +176,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
     exported: () => answer && {
       name: `${context.model?.name ?? "model"}-output`,
       picture: answerPicture(answer, context.ground),
-      data: { request: changed(context.state, {}).text, model: context.model?.name, answer },
+      data: { source: context.state.text || undefined, model: context.model?.name, answer },
     },
     unmount: () => latest.stop(),
   };
