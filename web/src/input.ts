@@ -107,7 +107,7 @@ function place(
 function imageInput(events: InputEvents): { whole: HTMLElement; update(file: Loaded | null): void } {
   const preview = element("img", { with: { alt: "" } });
   const told = element("span", { class: "quiet" }, "or drop it here, or paste it");
-  const frame = element("div", { class: "preview" }, preview);
+  const frame = element("div", { class: "preview empty" }, preview);
   const { whole } = place("image", "image/png,image/jpeg,image/bmp,image/webp", events, told);
   whole.prepend(frame);
   let shown: Loaded | null = null;

@@ -117,6 +117,8 @@ export function shell(events: ShellEvents): Shell {
         const on = tab.id === `tab-${view?.id ?? ""}`;
         tab.setAttribute("aria-selected", String(on));
         tab.tabIndex = on ? 0 : -1;
+        // On a narrow screen the tabs scroll.
+        if (on && tabs.scrollWidth > tabs.clientWidth) tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - 40;
       }
       refresh();
       panel.setAttribute("aria-labelledby", `tab-${view?.id ?? ""}`);

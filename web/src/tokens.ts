@@ -24,6 +24,18 @@ export function plain(text: string): string {
   return bare || text;
 }
 
+/** Bytes that stand for themselves, as the letters that they make together. */
+export function letters(text: string): string {
+  return text.replace(/(?:<0x[0-9A-F]{2}>)+/g, (run) => {
+    const bytes = [...run.matchAll(/<0x([0-9A-F]{2})>/g)].map((found) => Number.parseInt(found[1] ?? "0", 16));
+    try {
+      return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(bytes));
+    } catch {
+      return run;
+    }
+  });
+}
+
 /** The places of an axis. Without an end, or without several pieces of a word, nothing changes. */
 export function places(tokens: readonly Token[], shown: Shown): Place[] {
   const made: { text: string; tokens: number[]; word: number | null }[] = [];
@@ -35,7 +47,7 @@ export function places(tokens: readonly Token[], shown: Shown): Place[] {
       last.tokens.push(place);
     } else made.push({ text: shown.words && word !== null ? plain(text) : text, tokens: [place], word });
   });
-  return made.map(({ text, tokens: own }) => ({ text, tokens: own }));
+  return made.map(({ text, tokens: own }) => ({ text: own.length > 1 ? letters(text) : text, tokens: own }));
 }
 
 /** Whether a word of them has several pieces. */

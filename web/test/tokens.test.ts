@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { received } from "../src/matrix.js";
-import { arranged, hasEnd, hasPieces, isRightToLeft, places, plain } from "../src/tokens.js";
+import { arranged, hasEnd, hasPieces, isRightToLeft, letters, places, plain } from "../src/tokens.js";
 
 const tokens = [
   { text: "▁the", word: 0 }, { text: "▁gat", word: 1 }, { text: "to", word: 1 }, { text: "⟨/s⟩", word: null },
@@ -39,4 +39,8 @@ test("with the end shown nothing is scaled", () => {
 
 test("the direction of a text is that of its first letter", () => {
   assert.deepEqual(["12 שלום", "مرحبا hello", "hello مرحبا", "", "…"].map(isRightToLeft), [true, true, false, false, false]);
+});
+
+test("bytes become letters where they make some", () => {
+  assert.deepEqual(["<0xC3><0xA8>", "x<0xC3><0xA8>y", "<0xC3>", "<0xZZ>"].map(letters), ["è", "xèy", "<0xC3>", "<0xZZ>"]);
 });

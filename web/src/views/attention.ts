@@ -9,7 +9,7 @@ import { band } from "./band.js";
 import { readout } from "./readout.js";
 import { regions } from "./regions.js";
 import { ribbons, type Ribbons } from "./ribbons.js";
-import { kinds, needsHeads, scene, type Measure, type Scene, type Wanted } from "./scene.js";
+import { kinds, MANY, needsHeads, scene, type Measure, type Scene, type Wanted } from "./scene.js";
 import { same, type Light, type Stage } from "./stage.js";
 import type { Context, Mounted, View } from "./view.js";
 
@@ -200,7 +200,8 @@ function mount(container: HTMLElement, first: Context): Mounted {
     threshold.hidden = model.reads !== "texts";
     const least = Number(option(context.state, "least", String(THRESHOLD)));
     slider.value = String(Number.isFinite(least) ? least : THRESHOLD);
-    told.textContent = wanted.measure === "attention" ? Number(slider.value).toFixed(2) : `${Math.round(Number(slider.value) * 100)} %`;
+    const share = wanted.measure === "attention" && (trace?.source.length ?? 0) <= MANY;
+    told.textContent = share ? Number(slider.value).toFixed(2) : `${Math.round(Number(slider.value) * 100)} % of the strongest`;
   }
 
   function ask(): void {

@@ -3,7 +3,7 @@
 import { option, oneOf } from "../address.js";
 import { Latest, type AttentionKind, type Heads, type ModelInfo, type Trace } from "../api.js";
 import { button, drawn, element, fill, rove, select, toggle } from "../dom.js";
-import { at, entropy, largest, row, type Matrix } from "../matrix.js";
+import { at, entropy, row, type Matrix } from "../matrix.js";
 import { signed, weight } from "../numbers.js";
 import { sheet, words } from "../picture.js";
 import { inks } from "../scale.js";
@@ -19,6 +19,8 @@ const REST = 250;
 /** Units of a small picture in a file, and on the page at most and at least. */
 const SMALL = 132;
 const LEAST = 46;
+/** From so many places on, every weight is small. */
+const MANY = 40;
 /** From this width on, the large picture stands beside the small ones. */
 const BESIDE = 1000;
 
@@ -63,7 +65,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
   const kind = select("Where", (value) => context.change({ options: { kind: value, head: null } }));
   const end = toggle("hide the end", (on) => context.change({ options: { end: on ? "hide" : null } }));
   const pieces = toggle("whole words", (on) => context.change({ options: { words: on ? "merge" : null } }));
-  const bright = toggle("each by its own strongest", (on) => context.change({ options: { bright: on ? "own" : null } }));
+  const bright = select("Strongest colour", (value) => context.change({ options: { bright: value } }));
   const controls = element("div", { class: "controls", with: { role: "group", "aria-label": "What is shown" } },
     kind.whole, end.whole, pieces.whole, bright.whole);
   const grid = element("div", { class: "multiples", with: { role: "group", "aria-label": "Heads" } });
@@ -84,7 +86,6 @@ function mount(container: HTMLElement, first: Context): Mounted {
   const watcher = new ResizeObserver(() => {
     if (place.clientWidth === wide) return;
     wide = place.clientWidth;
-    body.classList.toggle("beside", wide >= BESIDE);
     if (laid) show();
   });
   watcher.observe(place);
@@ -117,9 +118,15 @@ function mount(container: HTMLElement, first: Context): Mounted {
       element("bdi", { class: "told" }, laid.columns[cell.column]?.text ?? ""), `: ${weight(at(matrix, cell.row, cell.column))}`);
   }
 
+  /** Whether each head has its own scale: with many places every weight is small. */
+  function own(): boolean {
+    const usual = (laid?.columns.length ?? 0) > MANY ? "own" : "one";
+    return option(context.state, "bright", usual) === "own";
+  }
+
   /** The value of the strongest colour of a head. */
   function limit(matrix: Matrix): number {
-    return option(context.state, "bright", "") === "own" ? largest(matrix) || 1 : 1;
+    return own() ? strong(matrix) : 1;
   }
 
   function show(): void {
@@ -132,6 +139,8 @@ function mount(container: HTMLElement, first: Context): Mounted {
       return;
     }
     laid = lay(found, trace, context);
+    bright.set([{ value: "one", text: "a weight of 1" }, { value: "own", text: "the strongest of each head" }], own() ? "own" : "one");
+    body.classList.toggle("beside", place.clientWidth >= BESIDE && laid.columns.length <= MANY);
     place.classList.remove("waiting");
     if (body.parentElement !== place) fill(place, body);
     const known = [...grid.querySelectorAll("button")].map(({ id }) => id).join();
@@ -160,7 +169,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
   function side(): number {
     const count = Math.max(1, ...(laid?.layers ?? []).map((all) => all.length));
     const wide = place.clientWidth;
-    const room = wide >= BESIDE ? wide * 0.55 - 80 : wide < 500 ? wide : wide - 80;
+    const room = wide >= BESIDE && (laid?.columns.length ?? 0) <= MANY ? wide * 0.55 - 80 : wide < 500 ? wide : wide - 80;
     return Math.max(LEAST, Math.min(SMALL, Math.floor(room / count) - 24));
   }
 
@@ -195,7 +204,6 @@ function mount(container: HTMLElement, first: Context): Mounted {
     end.control.checked = option(context.state, "end", "") === "hide";
     pieces.whole.hidden = !hasPieces(tokens) && option(context.state, "words", "") !== "merge";
     pieces.control.checked = option(context.state, "words", "") === "merge";
-    bright.control.checked = option(context.state, "bright", "") === "own";
   }
 
   function ask(): void {
@@ -290,6 +298,13 @@ function lay(found: Heads, trace: Trace, context: Context): Laid {
     layers: found.layers.map((all) => all.map((matrix) => arranged(matrix, rows, columns, "share"))),
     firstLayer: found.firstLayer,
   };
+}
+
+/** What all but the strongest two in a hundred weights stay below, so that one of them does not outshine the rest. */
+function strong(matrix: Matrix): number {
+  const sorted = matrix.values.slice().sort();
+  const most = sorted[sorted.length - 1] ?? 0;
+  return (sorted.length > 2000 ? sorted[Math.floor(sorted.length * 0.98)] || most : most) || 1;
 }
 
 /** How far a head spreads its look. */

@@ -40,7 +40,7 @@ export function readout(): Readout {
       const items = strongest.map((place) => element("li", {},
         element("bdi", {}, other[place]?.text ?? ""),
         element("span", { class: "track", with: { "aria-hidden": "true" } }, element("span", {
-          class: (values[place] ?? 0) < 0 ? "fill against" : "fill",
+          class: scene.scale === "share" ? "fill" : (values[place] ?? 0) < 0 ? "fill against" : "fill for",
           style: { width: `${Math.min(100, (Math.abs(values[place] ?? 0) / limit) * 100)}%` },
         })),
         element("span", { class: "number" }, weight(values[place] ?? 0))));

@@ -9,7 +9,7 @@ import { sized } from "../wave.js";
 import { at } from "../matrix.js";
 import { ribbonsPicture } from "./ribbons-picture.js";
 import { dressed, strength, type Light, type Stage, type StageEvents } from "./stage.js";
-import type { Scene } from "./scene.js";
+import { MANY, type Scene } from "./scene.js";
 import { tokenRow } from "./token-row.js";
 
 interface Point {
@@ -81,6 +81,7 @@ export function ribbons(events: StageEvents): Ribbons {
     const context = sized(canvas, width, height);
     if (!context) return;
     const [dx, dy] = [scroller.scrollLeft, scroller.scrollTop];
+    const dim = tops.length > MANY ? 0.02 : 0.07;
     // What is dim first, so that what is lit lies on top.
     for (const bright of light ? [false, true] : [true]) {
       for (let from = 0; from < bottoms.length; from += 1) {
@@ -92,7 +93,7 @@ export function ribbons(events: StageEvents): Ribbons {
           const [start, end] = [tops[to] as Point, bottoms[from] as Point];
           if (!near(start, end, dx, dy, width, height)) continue;
           const value = at(scene.matrix, from, to);
-          context.globalAlpha = on ? 0.25 + 0.7 * part : 0.07;
+          context.globalAlpha = on ? 0.25 + 0.7 * part : dim;
           context.strokeStyle = hex(colour(scene.scale, Math.sign(value) * (0.55 + 0.3 * part), ground));
           context.lineWidth = 1 + 9 * part;
           context.setLineDash(value < 0 ? [6, 4] : []);

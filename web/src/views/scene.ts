@@ -15,6 +15,9 @@ export interface Wanted extends Shown {
   readonly pick: Pick;
 }
 
+/** From so many places on, weights are seen beside the strongest of them. */
+export const MANY = 40;
+
 /** How the two sides are called. */
 export interface Sides {
   readonly rows: string;
@@ -108,7 +111,8 @@ export function scene(trace: Trace, model: ModelInfo, wanted: Wanted): Scene | n
     columns,
     matrix: made,
     scale: signed ? "signed" : "share",
-    limit: signed ? largest(made) : 1,
+    // Among many places every share is small.
+    limit: signed || columns.length > MANY ? largest(made) : 1,
     logProbabilities: written && ofSource ? rows.map(({ tokens }) => sum(trace.logProbabilities, tokens)) : null,
     agreement: given && trace.weights && written && ofSource ? agreement(trace, given, rows, columns) : null,
   };

@@ -3,7 +3,7 @@
 import { at, largest, row, column } from "../matrix.js";
 import { colour, hex, ink, type Ground } from "../scale.js";
 import { weight } from "../numbers.js";
-import type { Scene } from "./scene.js";
+import { MANY, type Scene } from "./scene.js";
 
 /** What is pointed at. */
 export interface Light {
@@ -35,7 +35,7 @@ export function same(one: Light | null, other: Light | null): boolean {
 export function lit(scene: Scene, light: Light): { readonly values: Float32Array; readonly limit: number } {
   const values = light.side === "row" ? row(scene.matrix, light.index) : column(scene.matrix, light.index);
   // A share is a share of 1; regions and stretches of time are many, and so each is small.
-  const limit = scene.scale === "share" && scene.columns.length <= 40 ? 1 : largest(values) || 1;
+  const limit = scene.scale === "share" && scene.columns.length <= MANY ? 1 : largest(values) || 1;
   return { values, limit };
 }
 
