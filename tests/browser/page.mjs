@@ -293,6 +293,24 @@ test("an image: a word lights regions, a region lights words", () => visit(addre
   assert.deepEqual(await names(page.locator(".token-row")), trace.target.map((token) => token.text), "a small image is in the address");
 }));
 
+test("an image may be dropped or pasted", () => visit(address("write", { model: captioner.name }), async (page) => {
+  const file = await scene(page);
+  const give = (kind, name) => page.evaluate(([event, called, bytes]) => {
+    const files = new DataTransfer();
+    files.items.add(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], called, { type: "image/png" }));
+    const options = { bubbles: true, cancelable: true };
+    if (event === "drop") document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { ...options, dataTransfer: files }));
+    else document.dispatchEvent(new ClipboardEvent("paste", { ...options, clipboardData: files }));
+  }, [kind, name, file.buffer.toString("base64")]);
+  const { body } = await ask("/v1/predict", { model: captioner.name, image: file.buffer.toString("base64") });
+  for (const [kind, name] of [["drop", "dropped.png"], ["paste", "pasted.png"]]) {
+    await give(kind, name);
+    await page.getByText(name, { exact: true }).waitFor();
+    await settled(page);
+    assert.equal(await output(page).innerText(), body.answers[0].text);
+  }
+}));
+
 test("a recording: words light seconds, and it plays", () => visit(address("write", { model: recogniser.name }), async (page) => {
   const file = melody();
   await page.locator("input[type=file]").setInputFiles(file);

@@ -37,6 +37,14 @@ const parts = shell({
   },
   exported: () => open?.mounted.exported() ?? null,
   ground: () => colours.ground(),
+  address: () => {
+    settle();
+    return location.href;
+  },
+  missing: () => {
+    const found = sourceOf(chosen());
+    return found && found.kind !== "text" && !state.options.has("file") ? "Copied without the file" : null;
+  },
   theme: colours,
 });
 service.whenFull = (seconds) => parts.notice(`The service is busy; asking again in ${Math.ceil(seconds)} s.`);

@@ -13,6 +13,10 @@ export interface ShellEvents {
   key(key: string): void;
   exported(): Exported | null;
   ground(): Ground;
+  /** The address of what is seen. */
+  address(): string;
+  /** What an address does not hold, if there is something. */
+  missing(): string | null;
   readonly theme: Theme;
 }
 
@@ -68,11 +72,11 @@ export function shell(events: ShellEvents): Shell {
     const told = (text: string): void => {
       copy.textContent = text;
       announce(text);
-      setTimeout(() => { copy.textContent = "Copy link"; }, 1500);
+      setTimeout(() => { copy.textContent = "Copy link"; }, 2500);
     };
     // The clipboard is there for pages that are served safely, and on this machine.
     if (!navigator.clipboard) told("Copy it from above");
-    else navigator.clipboard.writeText(location.href).then(() => told("Copied"), () => told("Copy it from above"));
+    else navigator.clipboard.writeText(events.address()).then(() => told(events.missing() ?? "Copied"), () => told("Copy it from above"));
   });
   const bar = element("div", { class: "saving", with: { role: "group", "aria-label": "Share and save" } }, copy, ...files);
 

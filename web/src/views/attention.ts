@@ -165,6 +165,8 @@ function mount(container: HTMLElement, first: Context): Mounted {
       else if (source.kind === "sound" && trace.timeline) stage = band(source.file, trace.timeline, events);
       else stage = ribbons(events);
       fill(place, stage.whole);
+      if (stage.aside) stage.aside.append(words.whole);
+      else place.after(words.whole);
     }
     place.classList.remove("waiting");
     words.whole.hidden = false;

@@ -2,11 +2,16 @@
 
 import { element, fill } from "../dom.js";
 import { ranking } from "../matrix.js";
-import { percent, signed, weight } from "../numbers.js";
+import { percent as spaced, signed, weight } from "../numbers.js";
 import { mean, type Measure, type Scene } from "./scene.js";
 import { lit, type Light } from "./stage.js";
 
 const MOST = 5;
+
+/** A percentage that does not break at the end of a line. */
+function percent(share: number): string {
+  return spaced(share).replaceAll(" ", "\u00a0");
+}
 
 const VERBS: Record<Measure, readonly [row: string, column: string]> = {
   attention: ["looked at", "was looked at by"],

@@ -40,8 +40,8 @@ export function regions(file: Loaded, grid: readonly [number, number], events: S
     with: { tabindex: 0, role: "application", "aria-label": "The image; arrow keys move over its regions" },
   });
   const title = element("h3", { class: "side" });
-  const whole = element("div", { class: "regions" },
-    element("div", { class: "regions-frame" }, canvas), element("div", { class: "side-box" }, title, rows.whole));
+  const aside = element("div", { class: "side-box" }, title, rows.whole);
+  const whole = element("div", { class: "regions" }, element("div", { class: "regions-frame" }, canvas), aside);
 
   const size = (): readonly [number, number] => {
     const [width, height] = [image.naturalWidth || 1, image.naturalHeight || 1];
@@ -141,6 +141,7 @@ export function regions(file: Loaded, grid: readonly [number, number], events: S
 
   return {
     whole,
+    aside,
     show(next, on) {
       scene = next;
       ground = on;

@@ -20,6 +20,8 @@ export interface StageEvents {
 
 export interface Stage {
   readonly whole: HTMLElement;
+  /** Where what is pointed at is told, if there is room beside the picture. */
+  readonly aside?: HTMLElement;
   show(scene: Scene, ground: Ground): void;
   light(light: Light | null, pinned: Light | null): void;
   /** All of it as a picture. */
