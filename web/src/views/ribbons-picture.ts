@@ -1,10 +1,9 @@
 // Ribbons between two texts, as a picture: two columns of tokens, all of them.
 
 import { drawn } from "../dom.js";
-import { at } from "../matrix.js";
 import { round, sheet, shortened, textWidth, words } from "../picture.js";
 import { colour, hex, inks, type Ground } from "../scale.js";
-import { strength, type Light } from "./stage.js";
+import { litRibbons, ribbonsOf, type Light } from "./stage.js";
 import type { Scene } from "./scene.js";
 
 const SIZE = 15;
@@ -25,7 +24,7 @@ export function laidOut(texts: readonly string[], widths: readonly number[], gap
 }
 
 /** Rows where they are not too wide, columns otherwise. */
-export function ribbonsPicture(scene: Scene, light: Light | null, threshold: number, ground: Ground): SVGSVGElement {
+export function ribbonsPicture(scene: Scene, light: Light | null, threshold: number, most: number, ground: Ground): SVGSVGElement {
   const ink = inks(ground);
   const texts = [scene.columns, scene.rows].map((places) => places.map(({ text }) => shortened(text, SIZE, WIDEST)));
   const widths = texts.map((side) => side.map((text) => Math.max(12, textWidth(text, SIZE))));
@@ -43,32 +42,31 @@ export function ribbonsPicture(scene: Scene, light: Light | null, threshold: num
     const y = MARGIN + (place + 0.7) * SIZE * 1.6;
     return [which === 0 ? MARGIN + widest(0) + 8 : MARGIN + widest(0) + 8 + BETWEEN, y];
   };
-  const curves: SVGElement[] = [];
-  scene.rows.forEach((_, from) => scene.columns.forEach((_unused, to) => {
-    const part = strength(scene, from, to, threshold);
-    if (part === 0) return;
-    const on = !light || (light.side === "row" ? light.index === from : light.index === to);
-    const [[x1, y1], [x2, y2]] = [anchor(0, to), anchor(1, from)];
-    const value = at(scene.matrix, from, to);
+  const lit = light ? litRibbons(scene, light, threshold) : [];
+  const rest = ribbonsOf(scene, threshold, most).filter((one) =>
+    !light || (light.side === "row" ? one.row : one.column) !== light.index);
+  const curves = [...rest, ...lit].map((one) => {
+    const [[x1, y1], [x2, y2]] = [anchor(0, one.column), anchor(1, one.row)];
+    const size = Math.abs(one.part);
     const path = flat
       ? `M${round(x1)} ${round(y1)}C${round(x1)} ${round((y1 + y2) / 2)} ${round(x2)} ${round((y1 + y2) / 2)} ${round(x2)} ${round(y2)}`
       : `M${round(x1)} ${round(y1)}C${round((x1 + x2) / 2)} ${round(y1)} ${round((x1 + x2) / 2)} ${round(y2)} ${round(x2)} ${round(y2)}`;
-    curves.push(drawn("path", {
+    return drawn("path", {
       d: path,
       fill: "none",
-      stroke: hex(colour(scene.scale, Math.sign(value) * (0.55 + 0.3 * part), ground)),
-      "stroke-width": round(1 + 9 * part),
-      "stroke-opacity": round(on ? 0.25 + 0.7 * part : 0.07),
-      "stroke-dasharray": value < 0 ? "6 4" : null,
-    }));
-  }));
+      stroke: hex(colour(scene.scale, Math.sign(one.part) * (0.55 + 0.3 * size), ground)),
+      "stroke-width": round(1 + 9 * size),
+      "stroke-opacity": round(!light || lit.includes(one) ? 0.25 + 0.7 * size : 0.07),
+      "stroke-dasharray": one.part < 0 ? "6 4" : null,
+    });
+  });
   const labels = ([0, 1] as const).flatMap((which) => (texts[which] ?? []).map((text, place) => {
     const [x, y] = anchor(which, place);
     if (flat) return words(x, which === 0 ? y - 8 : y + SIZE + 2, text, SIZE, ink.text, "middle");
     return words(which === 0 ? x - 6 : x + 6, y + SIZE * 0.35, text, SIZE, ink.text, which === 0 ? "end" : "start");
   }));
-  const most = Math.max(scene.rows.length, scene.columns.length);
+  const longest = Math.max(scene.rows.length, scene.columns.length);
   const width = flat ? wide + 2 * MARGIN : 2 * MARGIN + widest(0) + widest(1) + 16 + BETWEEN;
-  const height = flat ? 2 * MARGIN + 2 * SIZE + 24 + BETWEEN : 2 * MARGIN + (most + 0.4) * SIZE * 1.6;
+  const height = flat ? 2 * MARGIN + 2 * SIZE + 24 + BETWEEN : 2 * MARGIN + (longest + 0.4) * SIZE * 1.6;
   return sheet(width, height, ground, ...curves, ...labels);
 }

@@ -6,11 +6,13 @@ import { element } from "../dom.js";
 import { textWidth } from "../picture.js";
 import { colour, hex, type Ground } from "../scale.js";
 import { sized } from "../wave.js";
-import { at } from "../matrix.js";
 import { ribbonsPicture } from "./ribbons-picture.js";
-import { dressed, strength, type Light, type Stage, type StageEvents } from "./stage.js";
+import { dressed, litRibbons, ribbonsOf, type Light, type Ribbon, type Stage, type StageEvents } from "./stage.js";
 import { MANY, type Scene } from "./scene.js";
 import { tokenRow } from "./token-row.js";
+
+/** Ribbons that are drawn at most. */
+const MOST = 3000;
 
 interface Point {
   readonly x: number;
@@ -30,6 +32,7 @@ export function ribbons(events: StageEvents): Ribbons {
   let tops: Point[] = [];
   let bottoms: Point[] = [];
   let waiting = 0;
+  let all: Ribbon[] | null = null;
 
   const columns = tokenRow("column", events, () => upright);
   const rows = tokenRow("row", events, () => upright);
@@ -80,36 +83,33 @@ export function ribbons(events: StageEvents): Ribbons {
     canvas.style.height = `${height}px`;
     const context = sized(canvas, width, height);
     if (!context) return;
+    if (!all) all = ribbonsOf(scene, least, MOST);
+    const now = light;
+    const rest = now ? all.filter((one) => (now.side === "row" ? one.row : one.column) !== now.index) : all;
+    for (const one of rest) stroke(context, one, now ? (tops.length > MANY ? 0.02 : 0.07) : null, width, height);
+    // What is lit lies on top.
+    if (now) for (const one of litRibbons(scene, now, least)) stroke(context, one, null, width, height);
+  }
+
+  function stroke(context: CanvasRenderingContext2D, one: Ribbon, dim: number | null, width: number, height: number): void {
+    const [start, end] = [tops[one.column], bottoms[one.row]];
     const [dx, dy] = [scroller.scrollLeft, scroller.scrollTop];
-    const dim = tops.length > MANY ? 0.02 : 0.07;
-    // What is dim first, so that what is lit lies on top.
-    for (const bright of light ? [false, true] : [true]) {
-      for (let from = 0; from < bottoms.length; from += 1) {
-        for (let to = 0; to < tops.length; to += 1) {
-          const on = !light || (light.side === "row" ? light.index === from : light.index === to);
-          if (on !== bright) continue;
-          const part = strength(scene, from, to, least);
-          if (part === 0) continue;
-          const [start, end] = [tops[to] as Point, bottoms[from] as Point];
-          if (!near(start, end, dx, dy, width, height)) continue;
-          const value = at(scene.matrix, from, to);
-          context.globalAlpha = on ? 0.25 + 0.7 * part : dim;
-          context.strokeStyle = hex(colour(scene.scale, Math.sign(value) * (0.55 + 0.3 * part), ground));
-          context.lineWidth = 1 + 9 * part;
-          context.setLineDash(value < 0 ? [6, 4] : []);
-          context.beginPath();
-          context.moveTo(start.x - dx, start.y - dy);
-          if (upright) {
-            const middle = (start.x + end.x) / 2 - dx;
-            context.bezierCurveTo(middle, start.y - dy, middle, end.y - dy, end.x - dx, end.y - dy);
-          } else {
-            const middle = (start.y + end.y) / 2 - dy;
-            context.bezierCurveTo(start.x - dx, middle, end.x - dx, middle, end.x - dx, end.y - dy);
-          }
-          context.stroke();
-        }
-      }
+    if (!scene || !start || !end || !near(start, end, dx, dy, width, height)) return;
+    const size = Math.abs(one.part);
+    context.globalAlpha = dim ?? 0.25 + 0.7 * size;
+    context.strokeStyle = hex(colour(scene.scale, Math.sign(one.part) * (0.55 + 0.3 * size), ground));
+    context.lineWidth = 1 + 9 * size;
+    context.setLineDash(one.part < 0 ? [6, 4] : []);
+    context.beginPath();
+    context.moveTo(start.x - dx, start.y - dy);
+    if (upright) {
+      const middle = (start.x + end.x) / 2 - dx;
+      context.bezierCurveTo(middle, start.y - dy, middle, end.y - dy, end.x - dx, end.y - dy);
+    } else {
+      const middle = (start.y + end.y) / 2 - dy;
+      context.bezierCurveTo(start.x - dx, middle, end.x - dx, middle, end.x - dx, end.y - dy);
     }
+    context.stroke();
   }
 
   function dress(pinned: Light | null): void {
@@ -125,6 +125,7 @@ export function ribbons(events: StageEvents): Ribbons {
       const again = scene !== null && scene.rows === next.rows && scene.columns === next.columns;
       scene = next;
       ground = on;
+      all = null;
       upper.textContent = next.sides.columns;
       lower.textContent = next.sides.rows;
       columns.show(next.columns, next.sides.columns);
@@ -137,10 +138,11 @@ export function ribbons(events: StageEvents): Ribbons {
       dress(pinned);
     },
     threshold(value) {
+      if (value !== least) all = null;
       least = value;
       paintSoon();
     },
-    picture: () => ribbonsPicture(scene as Scene, light, least, ground),
+    picture: () => ribbonsPicture(scene as Scene, light, least, MOST, ground),
     close() {
       cancelAnimationFrame(waiting);
       watcher.disconnect();

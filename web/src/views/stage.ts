@@ -66,8 +66,35 @@ export function dressed(
   };
 }
 
-/** How wide and how strong a ribbon is, from 0 to 1; nothing below the threshold. */
-export function strength(scene: Scene, rowIndex: number, columnIndex: number, threshold: number): number {
-  const part = Math.abs(at(scene.matrix, rowIndex, columnIndex)) / (scene.limit || 1);
-  return part >= threshold && part > 0 ? Math.min(1, part) : 0;
+/** A ribbon: from which row to which column, and how wide and strong it is, from −1 to 1. */
+export interface Ribbon {
+  readonly row: number;
+  readonly column: number;
+  readonly part: number;
+}
+
+function ribbon(scene: Scene, row: number, column: number): Ribbon {
+  const part = at(scene.matrix, row, column) / (scene.limit || 1);
+  return { row, column, part: Math.max(-1, Math.min(1, part)) };
+}
+
+/** The ribbons from a threshold on, the strongest last and so on top; of very many the strongest alone. */
+export function ribbonsOf(scene: Scene, threshold: number, most: number): Ribbon[] {
+  const made: Ribbon[] = [];
+  for (let row = 0; row < scene.rows.length; row += 1) {
+    for (let column = 0; column < scene.columns.length; column += 1) {
+      const one = ribbon(scene, row, column);
+      if (one.part !== 0 && Math.abs(one.part) >= threshold) made.push(one);
+    }
+  }
+  made.sort((one, other) => Math.abs(one.part) - Math.abs(other.part));
+  return made.slice(-most);
+}
+
+/** All ribbons of what is lit, from a threshold on. */
+export function litRibbons(scene: Scene, light: Light, threshold: number): Ribbon[] {
+  const count = light.side === "row" ? scene.columns.length : scene.rows.length;
+  const made = Array.from({ length: count }, (_, place) =>
+    light.side === "row" ? ribbon(scene, light.index, place) : ribbon(scene, place, light.index));
+  return made.filter(({ part }) => part !== 0 && Math.abs(part) >= threshold);
 }
