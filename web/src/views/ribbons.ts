@@ -12,7 +12,7 @@ import { MANY, type Scene } from "./scene.js";
 import { tokenRow } from "./token-row.js";
 
 /** Ribbons that are drawn at most. */
-const MOST = 3000;
+const MOST = 1500;
 
 interface Point {
   readonly x: number;
@@ -86,7 +86,8 @@ export function ribbons(events: StageEvents): Ribbons {
     if (!all) all = ribbonsOf(scene, least, MOST);
     const now = light;
     const rest = now ? all.filter((one) => (now.side === "row" ? one.row : one.column) !== now.index) : all;
-    for (const one of rest) stroke(context, one, now ? (tops.length > MANY ? 0.02 : 0.07) : null, width, height);
+    // Of many ribbons, those that are not lit would be a haze.
+    if (!now || tops.length <= MANY) for (const one of rest) stroke(context, one, now ? 0.07 : null, width, height);
     // What is lit lies on top.
     if (now) for (const one of litRibbons(scene, now, least)) stroke(context, one, null, width, height);
   }

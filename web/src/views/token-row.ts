@@ -17,6 +17,7 @@ export function tokenRow(side: "row" | "column", events: StageEvents, vertical: 
   const list = element("ul", { class: "token-row" });
   let made: HTMLButtonElement[] = [];
   let numbers: HTMLElement[] = [];
+  let worn: string[] = [];
   let known = "";
   const refresh = rove(list, () => made, vertical);
   const indexOf = (event: Event): number => {
@@ -50,16 +51,20 @@ export function tokenRow(side: "row" | "column", events: StageEvents, vertical: 
         return one;
       });
       list.dir = isRightToLeft(places.map(({ text }) => text).join(" ")) ? "rtl" : "ltr";
+      worn = places.map(() => "");
       fill(list, ...made.map((one) => element("li", {}, one)));
       refresh();
     },
     dress(look, on, pinned) {
       made.forEach((one, index) => {
         const dressed = look(index);
-        one.style.backgroundColor = dressed?.fill ?? "";
-        one.style.color = dressed?.ink ?? "";
         const number = numbers[index];
-        if (number) {
+        // Only what changes is touched: there may be hundreds.
+        const told = dressed ? `${dressed.fill} ${dressed.ink} ${dressed.number}` : "";
+        if (number && told !== worn[index]) {
+          worn[index] = told;
+          one.style.backgroundColor = dressed?.fill ?? "";
+          one.style.color = dressed?.ink ?? "";
           number.textContent = dressed?.number ?? "";
           number.style.color = dressed?.ink ?? "";
         }
