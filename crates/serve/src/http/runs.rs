@@ -4,7 +4,7 @@ use super::App;
 use crate::refusal::{Refusal, Told};
 use crate::runs::{RunInfo, RunSeen, Runs, Wanted};
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
@@ -66,11 +66,12 @@ pub(crate) async fn list(State(app): State<App>, headers: HeaderMap) -> Result<J
 )]
 pub(crate) async fn one(
     State(app): State<App>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
     query: Result<Query<RunQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Json<RunSeen>, Refusal> {
     app.admit(&headers, None)?;
+    let Path(name) = name.map_err(|error| Refusal::Bad(error.body_text()))?;
     let Query(RunQuery { after, points }) = query.map_err(|error| Refusal::Bad(error.body_text()))?;
     let points = points.unwrap_or(POINTS);
     if !(2..=MOST_POINTS).contains(&points) {
