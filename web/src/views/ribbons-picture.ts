@@ -3,6 +3,7 @@
 import { drawn } from "../dom.js";
 import { round, sheet, shortened, textWidth, words } from "../picture.js";
 import { colour, hex, inks, type Ground } from "../scale.js";
+import { isRightToLeft } from "../tokens.js";
 import { litRibbons, ribbonsOf, type Light } from "./stage.js";
 import type { Scene } from "./scene.js";
 
@@ -29,6 +30,7 @@ export function ribbonsPicture(scene: Scene, light: Light | null, threshold: num
   const texts = [scene.columns, scene.rows].map((places) => places.map(({ text }) => shortened(text, SIZE, WIDEST)));
   const widths = texts.map((side) => side.map((text) => Math.max(12, textWidth(text, SIZE))));
   const rows = texts.map((side, which) => laidOut(side, widths[which] ?? [], GAP));
+  const turned = [scene.columns, scene.rows].map((places) => isRightToLeft(places.map(({ text }) => text).join(" ")));
   const wide = Math.max(...rows.map(({ width }) => width));
   const flat = wide <= 1400;
   const widest = (which: number): number => Math.max(0, ...(widths[which] ?? []));
@@ -36,7 +38,8 @@ export function ribbonsPicture(scene: Scene, light: Light | null, threshold: num
     const row = rows[which] as { left: number[]; width: number };
     if (flat) {
       const indent = (wide - row.width) / 2;
-      const x = MARGIN + indent + (row.left[place] ?? 0) + ((widths[which] ?? [])[place] ?? 0) / 2;
+      const along = (row.left[place] ?? 0) + ((widths[which] ?? [])[place] ?? 0) / 2;
+      const x = MARGIN + indent + (turned[which] ? row.width - along : along);
       return [x, which === 0 ? MARGIN + SIZE + 8 : MARGIN + SIZE + 8 + BETWEEN];
     }
     const y = MARGIN + (place + 0.7) * SIZE * 1.6;
