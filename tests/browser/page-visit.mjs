@@ -15,6 +15,8 @@ const browser = await chromium.launch({
   args: [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    // A microphone that beeps.
+    "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
   ],
 });
 after(() => browser.close());

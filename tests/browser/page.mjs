@@ -335,6 +335,29 @@ test("a recording: words light seconds, and it plays", () => visit(address("writ
   await page.locator(".band").getByRole("button", { name: "Play" }).waitFor();
 }));
 
+test("a recording is made with the microphone", () => visit(address("write", { model: recogniser.name }), async (page) => {
+  await page.getByRole("button", { name: "Record", exact: true }).click();
+  const stop = page.getByRole("button", { name: "Stop recording" });
+  await stop.waitFor();
+  await page.waitForTimeout(1200);
+  await stop.click();
+  await page.getByText(/^What was heard in \d+\.\d seconds$/).waitFor();
+  await page.getByText(/^recording\.wav, [1-9]\d*\.\d s$/).waitFor();
+  assert.ok((await painted(page.locator(".drop .wave"))) > 50);
+}, { permissions: ["microphone"] }));
+
+test("nothing jumps while one looks", () => visit(address("attention", { model: recurrent.name, text }), async (page) => {
+  await chips(page, 0).first().waitFor();
+  await settled(page);
+  const places = () => page.evaluate(() => [...document.querySelectorAll(".chip, .tabs button, .controls select, .readout")]
+    .map((one) => [one.getBoundingClientRect().left, one.getBoundingClientRect().top].map(Math.round).join()));
+  const before = await places();
+  for (const [row, place] of [[0, 0], [0, 3], [1, 0], [1, 2]]) {
+    await chips(page, row).nth(place).hover();
+    assert.deepEqual(await places(), before);
+  }
+}));
+
 test("three hundred tokens are drawn, without an element for a cell", async () => {
   const options = { model: transformer.name, text: long, longest: "60" };
   await visit(address("attention", options), async (page) => {
