@@ -93,4 +93,6 @@ test("configurations differ in their keys, whatever their order and comments", (
   ]);
   assert.deepEqual(differing([one, other]).filter(({ key }) => key === "seed")[0]?.values, ["1", null]);
   assert.deepEqual(differing([one]), []);
+  assert.deepEqual(differing(["[train]\nthinning = { below = 20, list = [1, 2], power = 3 }\nrate = 5e-3\ncount = 4_000_000",
+    "[train]\nrate = 0.005\ncount = 4000000\n[train.thinning]\nbelow = 20\nlist = [1, 2]\npower = 3"]), []);
 });

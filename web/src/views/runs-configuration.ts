@@ -25,9 +25,26 @@ export function keysOf(text: string): Map<string, string> {
     if (equals < 1) continue;
     let value = line.slice(equals + 1).trim();
     while (depth(value) > 0 && place + 1 < lines.length) value += ` ${bare(lines[(place += 1)] ?? "")}`;
-    found.set(table + line.slice(0, equals).trim().replaceAll('"', ""), spaced(value));
+    put(found, table + line.slice(0, equals).trim().replaceAll('"', ""), spaced(value));
   }
   return found;
+}
+
+/** Keeps a value; those of a table in one line by their own keys, and numbers however they are written. */
+function put(found: Map<string, string>, key: string, value: string): void {
+  if (!/^\{.*\}$/.test(value)) {
+    const number = /^[+-]?[\d_]+(\.[\d_]+)?([eE][+-]?\d+)?$/.test(value) ? Number(value.replaceAll("_", "")) : NaN;
+    found.set(key, Number.isFinite(number) ? String(number) : value);
+    return;
+  }
+  let from = 1;
+  for (let place = 1; place < value.length; place += 1) {
+    if (place < value.length - 1 && (value.charAt(place) !== "," || depth(value.slice(1, place)) !== 0)) continue;
+    const part = value.slice(from, place);
+    const equals = part.indexOf("=");
+    if (equals > 0) put(found, `${key}.${part.slice(0, equals).trim()}`, part.slice(equals + 1).trim());
+    from = place + 1;
+  }
 }
 
 /** A line without its comment. */

@@ -71,6 +71,7 @@ export function treeView(pressed: (node: Node) => void): TreeView {
         tabindex: number === current ? 0 : -1,
         "aria-label": spoken(tree, tree.nodes[number] as Node),
       });
+      for (const text of box.querySelectorAll("text")) text.setAttribute("aria-hidden", "true");
     }
     fill(numbersPlace, ...stepNumbers(places, range, now, ground));
     fill(linesPlace, ...lines);
