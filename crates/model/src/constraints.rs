@@ -2,7 +2,7 @@
 
 use gatto_data::Frames;
 use gatto_data::images::Pixels;
-use gatto_data::tokens::{Kind, Tokenizer, UNKNOWN};
+use gatto_data::tokens::{END, Kind, PAD, SEPARATOR, START, Tokenizer, UNKNOWN};
 use gatto_search::{Required, Wanted};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -13,6 +13,10 @@ use std::ops::Range;
 pub struct Constraints {
     /// The text that it begins with.
     pub prefix: String,
+    /// The tokens that it begins with, by their numbers, in place of a text: one that ends inside a word cannot always be
+    /// written as text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prefix_tokens: Vec<u32>,
     /// Phrases that must appear.
     pub must: Vec<String>,
     /// Phrases that must not appear. One that the model cannot write anyway is no mistake.
@@ -71,7 +75,12 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// A source whose output is free.
     pub fn free(source: impl Into<Asked<'a>>) -> Self {
-        static NONE: Constraints = Constraints { prefix: String::new(), must: Vec::new(), never: Vec::new() };
+        static NONE: Constraints = Constraints {
+            prefix: String::new(),
+            prefix_tokens: Vec::new(),
+            must: Vec::new(),
+            never: Vec::new(),
+        };
         Self::new(source, &NONE)
     }
 
@@ -87,6 +96,19 @@ pub enum ConstraintProblem {
     /// A phrase has no tokens.
     #[error("a phrase that must or must not appear is empty; leave it out")]
     Empty,
+    /// A beginning is given twice.
+    #[error("the beginning is given as a text and as tokens; leave one of them out")]
+    TwoBeginnings,
+    /// A token of the beginning is none that is written.
+    #[error(
+        "token {token} cannot begin an output: the model writes tokens from {UNKNOWN} to {last}, and none of its marks"
+    )]
+    NoToken {
+        /// The token.
+        token: u32,
+        /// The last of the vocabulary.
+        last: usize,
+    },
     /// A phrase has something that is not in the vocabulary.
     #[error("`{phrase}` cannot be written: `{part}` is not in the vocabulary of the model; take other words")]
     CannotWrite {
@@ -131,7 +153,7 @@ impl Constraints {
         shortest: usize,
         longest: usize,
     ) -> Result<Wanted, ConstraintProblem> {
-        let prefix = writable(tokenizer, self.beginning(tokenizer))?;
+        let prefix = self.beginning(tokenizer)?;
         let room = |phrase: &str, tokens: usize| match prefix.len() + tokens < longest {
             true => Ok(()),
             false => Err(ConstraintProblem::NoRoom {
@@ -140,7 +162,10 @@ impl Constraints {
                 most: longest,
             }),
         };
-        room(&self.prefix, 0)?;
+        match self.prefix_tokens.is_empty() {
+            true => room(&self.prefix, 0)?,
+            false => room(&tokenizer.decode(&prefix), 0)?,
+        }
         let mut phrases = Vec::with_capacity(self.must.len());
         for phrase in &self.must {
             let required = required(tokenizer, phrase)?;
@@ -202,9 +227,22 @@ impl Constraints {
         })
     }
 
-    /// The beginning as it is cut. Where a space belongs to the word behind it, there is none at the end.
-    fn beginning(&self, tokenizer: &Tokenizer) -> &str {
-        if has_pieces(tokenizer) { self.prefix.trim_end() } else { &self.prefix }
+    /// The tokens that an output begins with. Where a space belongs to the word behind it, a text has none at the end.
+    fn beginning(&self, tokenizer: &Tokenizer) -> Result<Vec<u32>, ConstraintProblem> {
+        let text = if has_pieces(tokenizer) { self.prefix.trim_end() } else { &self.prefix };
+        if self.prefix_tokens.is_empty() {
+            return writable(tokenizer, text);
+        }
+        if !self.prefix.is_empty() {
+            return Err(ConstraintProblem::TwoBeginnings);
+        }
+        let size = tokenizer.size();
+        let is_written =
+            |token: u32| (token as usize) < size && ![PAD, START, END, SEPARATOR].contains(&token);
+        match self.prefix_tokens.iter().find(|&&token| !is_written(token)) {
+            None => Ok(self.prefix_tokens.clone()),
+            Some(&token) => Err(ConstraintProblem::NoToken { token, last: size.saturating_sub(1) }),
+        }
     }
 }
 
@@ -285,7 +323,12 @@ mod tests {
 
     fn constraints(prefix: &str, must: &[&str], never: &[&str]) -> Constraints {
         let own = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        Constraints { prefix: prefix.to_owned(), must: own(must), never: own(never) }
+        Constraints {
+            prefix: prefix.to_owned(),
+            must: own(must),
+            never: own(never),
+            ..Constraints::default()
+        }
     }
 
     #[test]
@@ -316,6 +359,27 @@ mod tests {
         assert!(problem("", &["the cat sat"], &["cat"], 9).contains("`cat` in it must not"));
         assert!(problem("the cat", &[], &[], 2).contains("needs 3 tokens"));
         assert_eq!(constraints("the cat", &["the mat"], &[]).check(&words), Ok(()));
+    }
+
+    #[test]
+    fn a_beginning_may_be_given_by_its_tokens() {
+        let tokenizer = tokenizer(Kind::Bpe);
+        let begun = |prefix_tokens: &[u32]| Constraints {
+            prefix_tokens: prefix_tokens.to_vec(),
+            ..Constraints::default()
+        };
+        let letters: Vec<u32> = "cat".chars().flat_map(|c| tokenizer.encode(&c.to_string())).collect();
+        assert_ne!(letters, tokenizer.encode("cat"), "no text is cut so");
+        let wanted = begun(&letters).wanted(&tokenizer, 0, 9).unwrap();
+        assert_eq!((wanted.prefix, wanted.max_length), (letters.clone(), 9 - letters.len()));
+        let last = tokenizer.size() as u32;
+        for bad in [PAD, START, END, SEPARATOR, last, u32::MAX] {
+            let problem = begun(&[letters[0], bad]).check(&tokenizer).unwrap_err();
+            assert_eq!(problem, ConstraintProblem::NoToken { token: bad, last: last as usize - 1 });
+        }
+        assert!(matches!(begun(&letters).wanted(&tokenizer, 0, 3), Err(ConstraintProblem::NoRoom { .. })));
+        let both = Constraints { prefix: "the".to_owned(), ..begun(&letters) };
+        assert_eq!(both.check(&tokenizer), Err(ConstraintProblem::TwoBeginnings));
     }
 
     #[test]

@@ -154,6 +154,14 @@ pub enum ModelError {
         /// The most tokens.
         limit: usize,
     },
+    /// A head that is to be masked is not there.
+    #[error("there is no head {head}: {known}; heads are written ATTENTION:LAYER:HEAD, counted from 1")]
+    NoHead {
+        /// The head.
+        head: crate::HeadPlace,
+        /// The heads that there are.
+        known: String,
+    },
     /// What is wanted of an output cannot be had.
     #[error("source {}: {problem}", index + 1)]
     Constraints {

@@ -22,6 +22,7 @@ mod error;
 mod filling;
 mod head;
 mod loading;
+mod masking;
 mod memory;
 mod model;
 mod output;
@@ -47,6 +48,7 @@ pub use error::ModelError;
 pub use filling::{Filled, MASK_WORD};
 pub use head::Told;
 pub use loading::Taking;
+pub use masking::{HeadCount, HeadPlace};
 pub use memory::{Memory, Reading, Tokens};
 pub use model::{Forward, Model, Vocabularies};
 pub use output::{Answers, Unscored};
@@ -58,7 +60,7 @@ pub use stored::{Parameter, Stored};
 pub use telling::{Classified, Labelled};
 pub use together::{Other, Writers};
 pub use trace::{
-    Attention, AttentionKind, Forced, ImageTrace, MOST_SCORES, Matrix, Piece, SoundTrace, Trace,
+    Attention, AttentionKind, Forced, ImageTrace, MOST_SCORES, Matrix, Piece, SoundTrace, Trace, Tracing,
     log_probabilities,
 };
 pub use writing::{Prediction, write};

@@ -5,8 +5,10 @@ use crate::config::{Plan, Reader, Writer};
 use crate::decoder::{Alignment, Decoder, Lent, State, Written};
 use crate::encoder::{Encoder, Features, Input};
 use crate::head::{Head, Told};
+use crate::masking::HeadPlace;
 use crate::memory::{Memory, Reading, Tokens};
 use crate::output::Unscored;
+use crate::trace::AttentionKind;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
@@ -112,6 +114,23 @@ impl Model {
     /// those that were made ready have none.
     pub fn is_whole(&self) -> bool {
         self.whole
+    }
+
+    /// Has a head give nought from now on. Whether there is such a head.
+    pub(crate) fn mask(&mut self, HeadPlace { attention, layer, head }: HeadPlace) -> bool {
+        let stack = match attention {
+            AttentionKind::Encoder => self.encoder.as_mut().and_then(Encoder::stack_mut),
+            AttentionKind::Cross | AttentionKind::Decoder => {
+                self.decoder.as_mut().and_then(Decoder::stack_mut)
+            }
+            AttentionKind::Pooling => None,
+        };
+        match (stack, layer.checked_sub(1), head.checked_sub(1)) {
+            (Some(stack), Some(layer), Some(head)) => {
+                stack.mask(layer, head, attention == AttentionKind::Cross)
+            }
+            _ => false,
+        }
     }
 
     /// Makes the weights ready for prediction. It holds until parameters change.

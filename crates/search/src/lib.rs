@@ -5,6 +5,7 @@
 
 mod alternatives;
 mod beam;
+mod choices;
 mod config;
 mod continuing;
 mod ensemble;
@@ -20,6 +21,7 @@ mod step;
 
 pub use alternatives::{Alternative, Place, alternatives};
 pub use beam::{Beam, Considered, Fate, Found, Normalisation, Ranked, Required, Stop, Wanted, beam_search};
+pub use choices::Choices;
 pub use config::{Normalise, SearchConfig};
 pub use continuing::{Continuation, continued};
 pub use ensemble::{Ensemble, EnsembleError, EnsembleState, Mean};

@@ -16,8 +16,16 @@ pub enum ServeError {
         error: ModelError,
     },
     /// There is no model to serve.
-    #[error("there is no model to serve; name a run directory, or several")]
+    #[error("there is no model to serve; name a run directory, or several, or a folder of runs with --runs")]
     NoModels,
+    /// A folder of training runs that is none.
+    #[error("{}: is no folder of training runs: {error}; name one that is there with --runs", path.display())]
+    Runs {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
     /// A directory has no name of its own.
     #[error("{}: has no name of its own; give it one: NAME={}", path.display(), path.display())]
     Nameless {

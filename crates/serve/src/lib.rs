@@ -26,11 +26,13 @@ mod libre;
 mod limits;
 mod listening;
 mod looking;
+mod matrices;
 mod metrics;
 mod patience;
 mod queue;
 mod refusal;
 mod room;
+mod runs;
 mod work;
 mod worker;
 

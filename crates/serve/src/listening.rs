@@ -8,6 +8,7 @@ use crate::metrics::Metrics;
 use crate::patience::Patient;
 use crate::queue::Queue;
 use crate::room::{Place, Room};
+use crate::runs::Runs;
 use crate::worker;
 use axum::Router;
 use gatto_nn::Precision;
@@ -16,6 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -44,6 +46,8 @@ pub struct Settings {
     pub keys: Keys,
     /// Origins whose pages may ask; `*` is all of them.
     pub origins: Vec<String>,
+    /// A folder of training runs that are shown, if any are. Without one there must be a model.
+    pub runs: Option<PathBuf>,
 }
 
 /// A service that is ready to serve.
@@ -78,17 +82,21 @@ impl Control {
 impl Service {
     /// Loads the models and takes the address.
     pub fn open(settings: Settings) -> Result<Self, ServeError> {
-        let Settings { places, precision, listen, threads, limits, keys, origins } = settings;
+        let Settings { places, precision, listen, threads, limits, keys, origins, runs } = settings;
         limits.check()?;
         let failed = |error| ServeError::Address { address: listen, error };
         let listener = TcpListener::bind(listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        if places.is_empty() && runs.is_none() {
+            return Err(ServeError::NoModels);
+        }
+        let runs = runs.as_deref().map(Runs::open).transpose()?;
         let room = Room::open(&places, precision)?;
         let queue = Arc::new(Queue::new(limits.queue, limits.gather));
         let metrics = Arc::new(Metrics::new());
         let workers = worker::start(threads, &queue, &metrics)?;
-        let app = App::new(room, queue, limits, keys, metrics, threads);
+        let app = App::new(room, runs, queue, limits, keys, metrics, threads);
         let router = router(&app, &origins)?;
         Ok(Self { app, router, listener, address, workers, control: Control::default() })
     }

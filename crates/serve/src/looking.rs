@@ -4,7 +4,7 @@
 
 use crate::answers::Output;
 use crate::error::ServeError;
-use crate::http::attention_name;
+use crate::matrices::Sent;
 use crate::refusal::Refusal;
 use crate::room::Hosted;
 use crate::work::Reading;
@@ -13,16 +13,21 @@ use gatto_data::sound::{Frames, Timeline};
 use gatto_inspect::explain::{explain, explain_image};
 use gatto_model::config::Reader;
 use gatto_model::{
-    Asked, AttentionKind, Constraints, DecoderConfig, EncoderConfig, Forced, Matrix, Piece, Request, Saved,
-    Searched, Task, Writers,
+    Asked, AttentionKind, Constraints, Forced, HeadCount, Matrix, Piece, Request, Saved, Searched, Task,
+    Tracing, Writers,
 };
-use gatto_search::{Considered, Fate, SearchConfig};
+use gatto_search::{Choices, Considered, Fate, SearchConfig};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The most tokens, or regions, on either side of an output that is explained: each of them is left out once.
 const MOST_EXPLAINED: usize = 320;
+
+/// Cells that are sent as bytes in the room of one that is sent as a number.
+const COMPACT: usize = 8;
+/// Cells that are made for each that may be sent.
+const MADE: usize = 16;
 
 /// What is to be seen.
 pub(crate) struct Looking {
@@ -39,6 +44,10 @@ pub(crate) struct Looking {
     pub(crate) attributions: bool,
     /// How many outputs the search leads to, and how many candidates that were not chosen are seen at each step.
     pub(crate) beams: Option<(usize, usize)>,
+    /// How many candidates are seen at each place of the output.
+    pub(crate) candidates: usize,
+    /// Whether matrices are sent as bytes.
+    pub(crate) compact: bool,
     /// The most cells of all matrices.
     pub(crate) cells: usize,
 }
@@ -56,10 +65,14 @@ pub(crate) struct Seen {
     target: Vec<Token>,
     /// log p of each token of the output.
     log_probabilities: Vec<f32>,
+    /// How undecided the model was at each token of the output: the entropy of all that could stand there, in nats.
+    entropies: Vec<f32>,
+    /// What could have stood in the place of each, the most probable first, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    candidates: Vec<Vec<Possible>>,
     /// A row for each token of the output, a weight for each token of the source or region of the image; the mean of
     /// heads and layers. Nothing for a model without attention to its source.
-    #[schema(value_type = Option<Vec<Vec<f32>>>)]
-    weights: Option<Matrix>,
+    weights: Option<Sent>,
     /// The regions of an image: rows and columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<[usize; 2]>,
@@ -91,6 +104,17 @@ pub(crate) struct Token {
     text: String,
     /// The word that it is a piece of; nothing for the end.
     word: Option<usize>,
+    /// Its number in the vocabulary of its side; nothing for what is no token, such as a label.
+    id: Option<u32>,
+}
+
+/// A token that could have stood at a place.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Possible {
+    token: String,
+    /// Its number, as `prefix_tokens` takes it.
+    id: u32,
+    log_probability: f32,
 }
 
 /// One attention of a model, head by head.
@@ -106,8 +130,7 @@ pub(crate) struct Heads {
     /// The first layer that is here, from 1.
     first_layer: usize,
     /// The weights of every head of every layer.
-    #[schema(value_type = Vec<Vec<Vec<Vec<f32>>>>)]
-    layers: Vec<Vec<Matrix>>,
+    layers: Vec<Vec<Sent>>,
     /// Whether a class token stands before the regions.
     class_token: bool,
 }
@@ -116,11 +139,9 @@ pub(crate) struct Heads {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Attributions {
     /// Gradient × input.
-    #[schema(value_type = Vec<Vec<f32>>)]
-    gradient: Matrix,
+    gradient: Sent,
     /// What leaving a token or region out costs, in nats.
-    #[schema(value_type = Vec<Vec<f32>>)]
-    erasure: Matrix,
+    erasure: Sent,
 }
 
 /// A search, step by step.
@@ -141,7 +162,11 @@ pub(crate) struct Candidate {
     parent: Option<usize>,
     group: usize,
     token: String,
+    /// The number of the token, as `prefix_tokens` takes it.
+    id: u32,
     log_probability: f32,
+    /// How undecided the model was behind the hypothesis before it: the entropy of all tokens there, in nats.
+    entropy: f32,
     score: f64,
     /// `given`, `kept`, `finished`, `unfinished`, `dropped`, `beaten`, `forbidden`, `repeated`, `too-short`, `again` or
     /// `phrases`.
@@ -190,6 +215,8 @@ impl Looking {
             source: Vec::new(),
             target: Vec::new(),
             log_probabilities: Vec::new(),
+            entropies: Vec::new(),
+            candidates: Vec::new(),
             weights: None,
             grid: None,
             timeline: None,
@@ -204,7 +231,7 @@ impl Looking {
         let (said, pair) = self.passed(text)?;
         self.check_cells(pair.0.len() + 1, pair.1.len() + 1)?;
         let pairs = std::slice::from_ref(&pair);
-        let traces = if self.heads { saved.trace_heads(pairs, 1) } else { saved.trace(pairs, 1) }?;
+        let traces = saved.trace_as(pairs, 1, self.tracing())?;
         let trace = traces.into_iter().next().ok_or(Refusal::Broken)?;
         let attributions = match self.attributions {
             false => None,
@@ -216,14 +243,14 @@ impl Looking {
                     ));
                 }
                 let found = explain(&*self.whole()?, &pair)?;
-                Some(Attributions { gradient: found.gradient, erasure: found.erasure })
+                Some(self.attributed(found.gradient, found.erasure))
             }
         };
         let attentions = trace.attentions.into_iter().filter(|found| self.wants(found.kind));
         let attentions = attentions.map(|found| {
             let (first_layer, layers) = self.layers(found.layers);
             Heads {
-                kind: attention_name(found.kind),
+                kind: found.kind.name(),
                 queries: tokens(&found.queries),
                 keys: tokens(&found.keys),
                 first_layer,
@@ -235,7 +262,9 @@ impl Looking {
             source: tokens(&trace.source),
             target: tokens(&trace.target),
             log_probabilities: trace.log_probabilities,
-            weights: trace.weights,
+            entropies: entropies(&trace.choices),
+            candidates: self.possible(&trace.choices),
+            weights: trace.weights.map(|weights| self.sent(weights)),
             attentions: attentions.collect(),
             attributions,
             ..self.nothing(said)
@@ -247,20 +276,20 @@ impl Looking {
         let (said, target) = self.said(pixels)?;
         let regions = saved.plan.grid().map_or(0, |grid| grid.len());
         self.check_cells(regions + 1, target.len() + 1)?;
-        let traces = saved.trace_images(&[(pixels, target.clone())], 1, self.heads)?;
+        let traces = saved.trace_images_as(&[(pixels, target.clone())], 1, self.tracing())?;
         let trace = traces.into_iter().next().ok_or(Refusal::Broken)?;
         let attributions = match self.attributions {
             false => None,
             true => {
                 self.check_explained(regions, target.len())?;
                 let found = explain_image(&*self.whole()?, pixels, &target)?;
-                Some(Attributions { gradient: found.gradient, erasure: found.erasure })
+                Some(self.attributed(found.gradient, found.erasure))
             }
         };
         let (first_layer, layers) = self.layers(trace.layers);
         let seen = self.heads && !layers.is_empty() && self.wants(AttentionKind::Encoder);
         let heads = seen.then(|| Heads {
-            kind: attention_name(AttentionKind::Encoder),
+            kind: AttentionKind::Encoder.name(),
             queries: Vec::new(),
             keys: Vec::new(),
             first_layer,
@@ -270,7 +299,9 @@ impl Looking {
         Ok(Seen {
             target: tokens(&trace.target),
             log_probabilities: trace.log_probabilities,
-            weights: trace.weights,
+            entropies: entropies(&trace.choices),
+            candidates: self.possible(&trace.choices),
+            weights: trace.weights.map(|weights| self.sent(weights)),
             grid: Some([trace.grid.rows, trace.grid.columns]),
             attentions: heads.into_iter().collect(),
             attributions,
@@ -291,13 +322,15 @@ impl Looking {
             None => self.written(Asked::Sound(frames))?,
         };
         self.check_cells(frames.len() + 1, target.len() + 1)?;
-        let traces = saved.trace_sounds(&[(frames, target)])?;
+        let traces = saved.trace_sounds_as(&[(frames, target)], self.tracing().choices)?;
         let trace = traces.into_iter().next().ok_or(Refusal::Broken)?;
         let Timeline { places, step, start } = trace.timeline;
         Ok(Seen {
             target: tokens(&trace.target),
             log_probabilities: trace.log_probabilities,
-            weights: trace.weights,
+            entropies: entropies(&trace.choices),
+            candidates: self.possible(&trace.choices),
+            weights: trace.weights.map(|weights| self.sent(weights)),
             timeline: Some(Times { places, step, start }),
             ..self.nothing(said)
         })
@@ -384,43 +417,66 @@ impl Looking {
     }
 
     /// The layers that are wanted, and the number of the first, from 1.
-    fn layers(&self, layers: Vec<Vec<Matrix>>) -> (usize, Vec<Vec<Matrix>>) {
-        match self.layer {
-            None => (1, layers),
-            Some(number) => (number, layers.into_iter().skip(number.saturating_sub(1)).take(1).collect()),
-        }
+    fn layers(&self, layers: Vec<Vec<Matrix>>) -> (usize, Vec<Vec<Sent>>) {
+        let (first, count) = self.layer.map_or((1, usize::MAX), |number| (number, 1));
+        let wanted = layers.into_iter().skip(first.saturating_sub(1)).take(count);
+        (first, wanted.map(|heads| heads.into_iter().map(|head| self.sent(head)).collect()).collect())
     }
 
-    /// Refuses a trace that would be too large to send, before it is made: of sources and outputs of so many tokens,
-    /// their ends among them.
+    fn tracing(&self) -> Tracing {
+        Tracing { heads: self.heads, choices: Some(self.candidates) }
+    }
+
+    /// The candidates at each place, if they are wanted.
+    fn possible(&self, choices: &[Choices]) -> Vec<Vec<Possible>> {
+        if self.candidates == 0 {
+            return Vec::new();
+        }
+        let tokens = &self.saved().tokens.target;
+        let possible = |&(id, log_probability): &(u32, f32)| Possible {
+            token: tokens.token(id).to_owned(),
+            id,
+            log_probability,
+        };
+        choices.iter().map(|choices| choices.best.iter().map(possible).collect()).collect()
+    }
+
+    fn attributed(&self, gradient: Matrix, erasure: Matrix) -> Attributions {
+        Attributions { gradient: self.sent(gradient), erasure: self.sent(erasure) }
+    }
+
+    fn sent(&self, matrix: Matrix) -> Sent {
+        Sent::new(matrix, self.compact)
+    }
+
+    /// Refuses a trace that would be too large to send, or to make, before it is made: of sources and outputs of so many
+    /// tokens, their ends among them.
     fn check_cells(&self, read: usize, written: usize) -> Result<(), Refusal> {
         let saved = self.saved();
-        let encoder = match saved.plan.encoder() {
-            Some(EncoderConfig::Transformer(settings)) => settings.layers * settings.heads,
-            Some(EncoderConfig::Vit(settings)) => settings.layers * settings.heads,
-            _ => 0,
-        };
-        let decoder = match saved.plan.decoder() {
-            Some(DecoderConfig::Transformer(settings)) => settings.layers * settings.heads,
-            _ => 1,
-        };
         let inputs = if saved.plan.reader == Reader::Itself { read + written } else { written };
-        let of_heads = [
-            encoder.saturating_mul(read).saturating_mul(read),
-            decoder.saturating_mul(written).saturating_mul(read),
-            decoder.saturating_mul(written).saturating_mul(inputs),
-        ];
-        let plain = read.saturating_mul(written);
-        let cells = match self.heads {
-            true => of_heads.into_iter().fold(plain, usize::saturating_add),
-            false => plain,
+        let of_layer = |kind| match kind {
+            AttentionKind::Encoder => read.saturating_mul(read),
+            AttentionKind::Decoder => written.saturating_mul(inputs),
+            AttentionKind::Cross | AttentionKind::Pooling => written.saturating_mul(read),
         };
-        match cells > self.cells {
-            true => Err(Refusal::Large(format!(
-                "the trace would have {cells} cells, and {} are sent at once; take a shorter text, or leave `heads` out",
-                self.cells
+        let plain = read.saturating_mul(written);
+        let (mut made, mut sent) = (plain, plain);
+        for HeadCount { attention, layers, heads } in saved.plan.heads().into_iter().filter(|_| self.heads) {
+            let cells = of_layer(attention).saturating_mul(heads);
+            made = made.saturating_add(cells.saturating_mul(layers));
+            if self.wants(attention) {
+                let layers = if self.layer.is_some() { 1 } else { layers };
+                sent = sent.saturating_add(cells.saturating_mul(layers));
+            }
+        }
+        let most = if self.compact { self.cells.saturating_mul(COMPACT) } else { self.cells };
+        let limits = [(sent, most), (made, self.cells.saturating_mul(MADE))];
+        match limits.into_iter().find(|(cells, most)| cells > most) {
+            None => Ok(()),
+            Some((cells, most)) => Err(Refusal::Large(format!(
+                "the trace would have {cells} cells, and {most} are the most; take a shorter text, or leave `heads` out, or \
+                 ask for one `attention` and `layer`, or for `compact` matrices"
             ))),
-            false => Ok(()),
         }
     }
 
@@ -435,7 +491,11 @@ impl Looking {
 }
 
 fn tokens(pieces: &[Piece]) -> Vec<Token> {
-    pieces.iter().map(|piece| Token { text: piece.text.clone(), word: piece.word }).collect()
+    pieces.iter().map(|piece| Token { text: piece.text.clone(), word: piece.word, id: piece.id }).collect()
+}
+
+fn entropies(choices: &[Choices]) -> Vec<f32> {
+    choices.iter().map(|choices| choices.entropy).collect()
 }
 
 fn candidate(saved: &Saved, considered: &Considered) -> Candidate {
@@ -456,7 +516,9 @@ fn candidate(saved: &Saved, considered: &Considered) -> Candidate {
         parent: considered.parent,
         group: considered.group,
         token: saved.tokens.target.token(considered.token).to_owned(),
+        id: considered.token,
         log_probability: considered.log_probability,
+        entropy: considered.entropy,
         score: considered.score,
         fate,
         rank,

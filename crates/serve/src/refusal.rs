@@ -82,6 +82,7 @@ impl From<ModelError> for Refusal {
             | ModelError::BeyondPositions { .. }
             | ModelError::TooManyFrames { .. } => Self::Large(error.to_string()),
             ModelError::Constraints { .. }
+            | ModelError::NoHead { .. }
             | ModelError::OtherTask { .. }
             | ModelError::OtherSource { .. }
             | ModelError::OtherImage { .. }

@@ -3,7 +3,7 @@
 use crate::error::ServeError;
 use burn::tensor::Device;
 use gatto_data::sound::Preparer;
-use gatto_model::{CONFIG, Saved, Stored, Task, WEIGHTS};
+use gatto_model::{CONFIG, HeadPlace, ModelError, Saved, Stored, Task, WEIGHTS};
 use gatto_nn::Precision;
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +13,8 @@ use std::time::SystemTime;
 
 /// The longest name of a model.
 const LONGEST_NAME: usize = 64;
+/// Masked models that are kept of each model.
+const MOST_MASKED: usize = 4;
 
 /// Where a model is, and what it is called.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,8 +87,12 @@ pub(crate) struct Hosted {
     /// When its files were written, so that what is loaded of them later is the same model.
     written: Written,
     device: Device,
-    /// The same with all parameters, once someone has asked for gradients.
-    whole: Mutex<Option<Arc<Saved>>>,
+    /// The same with all parameters, once someone has asked for gradients; without masks.
+    whole: Arc<Mutex<Option<Arc<Saved>>>>,
+    /// The heads of it that are masked.
+    masks: Vec<HeadPlace>,
+    /// The same with other heads masked, as they were asked for last.
+    masked: Mutex<Vec<Arc<Self>>>,
 }
 
 /// When the files of a model were written, and how long they are.
@@ -120,7 +126,9 @@ impl Hosted {
             load,
             written,
             device,
-            whole: Mutex::default(),
+            whole: Arc::default(),
+            masks: Vec::new(),
+            masked: Mutex::default(),
         })
     }
 
@@ -131,15 +139,54 @@ impl Hosted {
     /// The model with values for all parameters; it is read from its files again when it is first asked for.
     pub(crate) fn whole(&self) -> Result<Arc<Saved>, ServeError> {
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(saved) = &*whole {
-            return Ok(saved.clone());
-        }
         let failed = |error| ServeError::Model { name: self.place.name.clone(), error };
-        let saved = Saved::load_whole(&self.place.directory, &self.device).map_err(failed)?;
-        if written(&self.place.directory) != self.written {
-            return Err(ServeError::Changed);
+        let saved = match &*whole {
+            Some(saved) => saved.clone(),
+            None => {
+                let saved = Saved::load_whole(&self.place.directory, &self.device).map_err(failed)?;
+                if written(&self.place.directory) != self.written {
+                    return Err(ServeError::Changed);
+                }
+                whole.insert(Arc::new(saved)).clone()
+            }
+        };
+        match self.masks.is_empty() {
+            true => Ok(saved),
+            false => Ok(Arc::new(saved.masked(&self.masks).map_err(failed)?)),
         }
-        Ok(whole.insert(Arc::new(saved)).clone())
+    }
+
+    /// The same model with some heads masked; it has no weights of its own. The last few of them are kept, so that requests
+    /// for one can be computed together.
+    pub(crate) fn masked(self: Arc<Self>, heads: &[HeadPlace]) -> Result<Arc<Self>, ModelError> {
+        let mut masks = heads.to_vec();
+        masks.sort_unstable();
+        masks.dedup();
+        if masks.is_empty() {
+            return Ok(self);
+        }
+        let mut kept = self.masked.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = match kept.iter().position(|hosted| hosted.masks == masks) {
+            Some(place) => kept.remove(place),
+            None => {
+                let saved = self.saved.masked(&masks)?;
+                Arc::new(Self {
+                    place: self.place.clone(),
+                    preparer: saved.preparer()?,
+                    saved,
+                    parameters: self.parameters,
+                    load: self.load,
+                    written: self.written,
+                    device: self.device.clone(),
+                    whole: self.whole.clone(),
+                    masks,
+                    masked: Mutex::default(),
+                })
+            }
+        };
+        kept.truncate(MOST_MASKED - 1);
+        kept.insert(0, found.clone());
+        Ok(found)
     }
 }
 
@@ -154,9 +201,6 @@ pub(crate) struct Room {
 impl Room {
     /// Loads all models.
     pub(crate) fn open(places: &[Place], precision: Option<Precision>) -> Result<Self, ServeError> {
-        if places.is_empty() {
-            return Err(ServeError::NoModels);
-        }
         let mut hosted = BTreeMap::new();
         for place in places {
             let model = Arc::new(Hosted::load(place, precision, 1)?);
@@ -165,6 +209,10 @@ impl Room {
             }
         }
         Ok(Self { precision, hosted: RwLock::new(hosted), replacing: Mutex::default() })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hosted.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// The models there are, by name.

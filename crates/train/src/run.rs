@@ -8,7 +8,7 @@ use crate::learning::Lesson;
 use crate::optimiser::Optimiser;
 use crate::origin::Origin;
 use crate::record::tensorboard::EventWriter;
-use crate::record::{Entry, Event, Journal, Recorder, StepFigures, ValidFigures, draw_curves};
+use crate::record::{Entry, Event, Journal, Recorder, SampleFigures, StepFigures, ValidFigures, draw_curves};
 use crate::schedule::better;
 use crate::start;
 use crate::update::{Updated, update};
@@ -382,7 +382,8 @@ impl<'a> Session<'a> {
         let Some(validation) = &self.validation else { return Ok(()) };
         let begun = Instant::now();
         let plain = model.valid();
-        let mut figures = validation.figures(&plain, self.config, &self.vocabulary.tokens, &self.crew)?;
+        let (mut figures, examples) =
+            validation.figures(&plain, self.config, &self.vocabulary.tokens, &self.crew)?;
         let config = &self.config.train;
         let figure = match config.best_by {
             Figure::Loss => figures.loss,
@@ -406,6 +407,9 @@ impl<'a> Session<'a> {
         self.scalars(&scalars)?;
         recorder.record(&Event::Validated(&figures));
         self.journal.write(&Entry::Valid(figures.clone()))?;
+        if !examples.is_empty() {
+            self.journal.write(&Entry::Samples(SampleFigures { step: figures.step, examples }))?;
+        }
         self.last = Some(figures);
         self.lately.0 += begun.elapsed(); // validation is not training
         self.draw()

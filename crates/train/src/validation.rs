@@ -4,7 +4,7 @@ use crate::asked::{Asked, Draws};
 use crate::config::Config;
 use crate::corpora;
 use crate::learning::answered;
-use crate::record::{Event, Recorder, ValidFigures};
+use crate::record::{Event, Recorder, Sample, ValidFigures};
 use crate::vocabulary::Vocabulary;
 use gatto_data::builtin::shapes::ScenePart;
 use gatto_data::images::HeldImages;
@@ -84,6 +84,8 @@ pub enum Validation {
         batches: Vec<Batch>,
         /// What each example's output is compared with, by its number; only where text is written.
         references: Vec<String>,
+        /// The first sources, as far as samples are taken of them.
+        sources: Vec<String>,
     },
     /// Images.
     Images(HeldImages),
@@ -95,6 +97,10 @@ pub enum Validation {
 const IMAGES_AT_ONCE: usize = 64;
 /// Recordings that are validated on together, at most.
 const SOUNDS_AT_ONCE: usize = 32;
+/// Examples whose outputs are written down at every validation: the first.
+const SAMPLES: usize = 4;
+/// The most letters of a text that is written down.
+const MOST_LETTERS: usize = 1000;
 
 impl Validation {
     /// The validation part of a configuration, if it has one.
@@ -171,7 +177,8 @@ impl Validation {
         recorder: &mut dyn Recorder,
     ) -> Result<Self, DataError> {
         let (most, max_length) = (config.train.valid_examples, config.train.max_length);
-        let (mut examples, mut references, mut too_long) = (Vec::new(), Vec::new(), 0);
+        let (mut examples, mut references, mut sources, mut too_long) =
+            (Vec::new(), Vec::new(), Vec::new(), 0);
         while examples.len() < most
             && let Some((example, rows)) = coder.read(corpus)?
         {
@@ -182,6 +189,9 @@ impl Validation {
             examples.push(rows);
             if let Coder::Texts(tokens) = coder {
                 references.push(tokens.target.normalise(&example.target));
+                if sources.len() < SAMPLES {
+                    sources.push(shortened(&example.source));
+                }
             }
         }
         let skipped = corpus.skipped();
@@ -197,7 +207,7 @@ impl Validation {
             recorder.record(&Event::Noted(&note));
         }
         let limits = Limits::tokens(4096.max(max_length + 1));
-        Ok(Self::Texts { batches: coder.batches(&examples, &limits)?, references })
+        Ok(Self::Texts { batches: coder.batches(&examples, &limits)?, references, sources })
     }
 
     fn len(&self) -> usize {
@@ -231,36 +241,55 @@ impl Validation {
         }
     }
 
-    /// The figures of a model that takes part in no gradient.
+    /// An example with what was written of it.
+    fn sample(&self, index: u64, output: &str, tokens: &TokenizerPair) -> Sample {
+        let (source, reference) = match self {
+            Self::Texts { references, sources, .. } => {
+                (sources.get(index as usize).cloned(), references.get(index as usize).cloned())
+            }
+            Self::Images(held) => (None, held.texts(index).first().map(|text| tokens.target.normalise(text))),
+            Self::Sounds(held) => (None, Some(tokens.target.normalise(held.text(index)))),
+        };
+        let reference = shortened(&reference.unwrap_or_default());
+        Sample { source, reference, output: shortened(output) }
+    }
+
+    /// The figures of a model that takes part in no gradient, and what it wrote of the first examples.
     pub fn figures(
         &self,
         model: &Model,
         config: &Config,
         tokens: &TokenizerPair,
         crew: &Crew,
-    ) -> Result<ValidFigures, DataError> {
+    ) -> Result<(ValidFigures, Vec<Sample>), DataError> {
         let writes = config.task.writes_of_sources();
         let work = (0..self.len()).map(|number| (model.clone(), number)).collect();
-        let seen: Vec<Result<(Tally, ExactMatch), DataError>> = crew.each(work, |(model, number)| {
-            let (mut tally, mut exact) = (Tally::default(), ExactMatch::default());
-            let Some(batch) = self.batch(number)? else { return Ok((tally, exact)) };
+        let seen: Vec<Result<Seen, DataError>> = crew.each(work, |(model, number)| {
+            let (mut tally, mut exact, mut samples) = Seen::default();
+            let Some(batch) = self.batch(number)? else { return Ok((tally, exact, samples)) };
             tally.count(&model, config, &batch);
             if writes {
                 let most = vec![config.search.max_length; batch.rows()];
                 let written = write(&model, &batch.source, &most);
                 for (hypothesis, &index) in written.iter().zip(&batch.indices) {
-                    self.count(&mut exact, &tokens.target.decode(&hypothesis.tokens), index, tokens);
+                    let output = tokens.target.decode(&hypothesis.tokens);
+                    self.count(&mut exact, &output, index, tokens);
+                    samples.push((index, output));
                 }
+                keep_first(&mut samples);
             }
-            Ok((tally, exact))
+            Ok((tally, exact, samples))
         });
-        let (mut tally, mut exact) = (Tally::default(), ExactMatch::default());
+        let (mut tally, mut exact, mut samples) = Seen::default();
         for found in seen {
-            let (more, matching) = found?;
+            let (more, matching, written) = found?;
             tally += more;
             exact += matching;
+            samples.extend(written);
         }
-        Ok(ValidFigures {
+        keep_first(&mut samples);
+        let samples = samples.iter().map(|(index, output)| self.sample(*index, output, tokens)).collect();
+        let figures = ValidFigures {
             step: 0,
             loss: tally.mean(),
             perplexity: tally.mean().exp(),
@@ -268,6 +297,24 @@ impl Validation {
             exact_match: writes.then(|| exact.share()),
             best: false,
             seconds: 0.0,
-        })
+        };
+        Ok((figures, samples))
+    }
+}
+
+/// What a batch adds: answers, outputs that are right, and outputs by the number of their example.
+type Seen = (Tally, ExactMatch, Vec<(u64, String)>);
+
+/// The outputs of the first examples, in order.
+fn keep_first(samples: &mut Vec<(u64, String)>) {
+    samples.sort_unstable_by_key(|&(index, _)| index);
+    samples.truncate(SAMPLES);
+}
+
+/// The beginning of a text that is too long to be written down at every validation.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_LETTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

@@ -9,7 +9,7 @@ pub(crate) use serve::{LogForm, LogLevel, Serve, ServeLimits};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gatto::Device;
 use gatto::inspect::heatmap::Head;
-use gatto::model::{ModelError, Saved};
+use gatto::model::{HeadPlace, ModelError, Saved};
 use gatto::nn::Precision;
 use std::path::{Path, PathBuf};
 
@@ -199,6 +199,9 @@ pub(crate) struct Predict {
     /// The most tokens to write for one source [default: what the model's configuration says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) max_length: Option<u32>,
+    /// Have a head of the model give nought, as ATTENTION:LAYER:HEAD, such as cross:1:2; may be given more than once
+    #[arg(long, value_name = "HEAD")]
+    pub(crate) mask_head: Vec<HeadPlace>,
     /// Flags of search.
     #[command(flatten)]
     pub(crate) search: Search,
@@ -391,6 +394,9 @@ pub(crate) struct Look {
     /// Draw all heads, small, with a layer in every row
     #[arg(long, conflicts_with = "head")]
     pub(crate) heads: bool,
+    /// Have a head of the model give nought, as ATTENTION:LAYER:HEAD, such as cross:1:2; may be given more than once
+    #[arg(long, value_name = "HEAD")]
+    pub(crate) mask_head: Vec<HeadPlace>,
     /// Draw gradient × input and erasure beside attention
     #[arg(long, conflicts_with_all = ["attention", "layer", "head", "heads"])]
     pub(crate) explain: bool,

@@ -39,6 +39,7 @@ impl Wish {
             prefix: self.prefix.clone().unwrap_or_default(),
             must: self.must.clone(),
             never: self.never.clone(),
+            ..Constraints::default()
         };
         if let Some(flag) = self.given() {
             constraints.check(&saved.tokens.target).with_context(|| format!("{flag} cannot be met"))?;

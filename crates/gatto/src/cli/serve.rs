@@ -10,8 +10,17 @@ use std::path::PathBuf;
 pub(crate) struct Serve {
     /// Run directories of trained models, each with its own name or as NAME=DIR; several may stand in
     /// one word, with commas between them
-    #[arg(required = true, value_name = "MODEL", env = "GATTO_MODELS", value_delimiter = ',')]
+    #[arg(
+        required_unless_present = "runs",
+        value_name = "MODEL",
+        env = "GATTO_MODELS",
+        value_delimiter = ','
+    )]
     pub(crate) models: Vec<String>,
+    /// Show the training runs in this folder, and in folders inside it: their curves as they grow, what they write of
+    /// some examples, and their configurations
+    #[arg(long, value_name = "DIR", env = "GATTO_RUNS")]
+    pub(crate) runs: Option<PathBuf>,
     /// Where to listen; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5000", env = "GATTO_LISTEN")]
     pub(crate) listen: SocketAddr,

@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &Serve) -> Result<()> {
         limits: limits(&arguments.limits),
         keys: keys(arguments.api_key_file.as_deref())?,
         origins: arguments.allow_origin.clone(),
+        runs: arguments.runs.clone(),
     };
     serve(settings)
 }
@@ -47,6 +48,7 @@ pub(super) fn serve_demo(directory: &Path, listen: SocketAddr, compute: &Compute
         limits: Limits::default(),
         keys: Keys::default(),
         origins: Vec::new(),
+        runs: None,
     })
 }
 

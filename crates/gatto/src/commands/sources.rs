@@ -4,7 +4,7 @@ use crate::cli::{Held, HeldPart};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use gatto::data::{Corpus, DataConfig, DataError, Example, FileCorpus, Files, Link, Part, Side, words};
 use gatto::metrics::Alignment;
-use gatto::model::{AttentionKind, CONFIG, ModelError, Saved, Task};
+use gatto::model::{AttentionKind, CONFIG, HeadPlace, ModelError, Saved, Task};
 use gatto::train::{ConfigFile, Origin, corpora};
 use std::io::Write;
 use std::path::Path;
@@ -22,6 +22,14 @@ pub(super) fn too_long(error: ModelError, place: impl Fn(usize) -> String) -> an
         ),
         ModelError::Constraints { index, problem } => anyhow!("{}: {problem}", place(index)),
         other => other.into(),
+    }
+}
+
+/// A model with some of its heads masked.
+pub(super) fn masked(saved: Saved, heads: &[HeadPlace], model: &Path) -> Result<Saved> {
+    match heads {
+        [] => Ok(saved),
+        heads => saved.masked(heads).map_err(|error| anyhow!("{}: {error}", model.display())),
     }
 }
 

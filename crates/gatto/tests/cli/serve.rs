@@ -237,6 +237,22 @@ fn keys_and_languages_come_from_flags_and_environment() {
 }
 
 #[test]
+fn training_runs_are_shown_without_a_model() {
+    let folder = model().parent().expect("a folder");
+    let mut command = gatto(&["serve", "--listen", "127.0.0.1:0", "--log-level", "error"]);
+    let served = Served::new(command.arg("--runs").arg(folder));
+    let (status, body) = served.ask("GET", "/v1/runs", "");
+    assert_eq!(status, 200, "{body}");
+    let found: Value = serde_json::from_str(&body).expect("valid JSON");
+    assert_eq!(found["runs"][0]["name"], "run");
+    assert_eq!(served.ask("GET", "/v1/models", "").1, "{\"models\":[]}");
+    served.signal("TERM");
+    served.ended();
+    let none = run(&mut gatto(&["serve"]), None);
+    assert_eq!(none.status.code(), Some(2), "{}", text(&none.stderr));
+}
+
+#[test]
 fn what_cannot_be_served_is_refused() {
     let serve = |more: &[&str]| {
         let mut command = gatto(&["serve", "--listen", "127.0.0.1:0", "--log-level", "error"]);
@@ -247,5 +263,6 @@ fn what_cannot_be_served_is_refused() {
     assert!(serve(&["--languages", "other=en:it"]).contains("no model has that name"));
     assert!(serve(&["--queue", "5"]).contains("queue is 5"));
     assert!(serve(&["--allow-origin", "example.org"]).contains("is no origin"));
+    assert!(serve(&["--runs", "nowhere"]).contains("is no folder of training runs"));
     assert!(serve(&["--api-key-file", "nowhere"]).contains("nowhere: cannot be read"));
 }

@@ -1,7 +1,7 @@
 //! `gatto predict` with more than a source: how outputs begin, what they say and do not, what else they could
 //! say, samples, and several models.
 
-use crate::models::{attentive, classifier, language_model, model};
+use crate::models::{attentive, classifier, language_model, model, transformer};
 use crate::predict::predict;
 use crate::{gatto, json_lines, refused, run, written};
 use std::fs;
@@ -161,4 +161,34 @@ fn models_write_together() {
     let mut command = gatto(&["predict"]);
     command.arg(attentive()).args(["--alignment", "--with"]).arg(attentive());
     assert!(refused(run(&mut command, Some(lines))).contains("--alignment and --with do not go together"));
+}
+
+#[test]
+fn heads_can_be_masked() {
+    let lines = "a b c\nf e d c\nb\n";
+    let found = |more: &[&str]| {
+        let mut command = gatto(&["predict", "--json"]);
+        json_lines(run(command.arg(transformer()).args(more), Some(lines.as_bytes())))
+    };
+    let free = found(&[]);
+    let one = found(&["--mask-head", "cross:1:2"]);
+    assert_ne!(one, free);
+    let all: Vec<String> = (1..=2)
+        .flat_map(|layer| (1..=4).map(move |head| format!("--mask-head=cross:{layer}:{head}")))
+        .collect();
+    let blind = found(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(blind[0]["log_probabilities"], blind[1]["log_probabilities"], "no source is looked at");
+    assert_ne!(free[0]["text"], free[1]["text"]);
+    let mut look = gatto(&["look"]);
+    let looked = written(run(look.arg(transformer()).args(["a b c", "--mask-head", "encoder:2:1"]), None));
+    assert!(looked.contains('a'), "{looked}");
+    let refused = |model: &std::path::Path, head: &str| {
+        let mut command = gatto(&["predict", "--mask-head", head]);
+        let output = run(command.arg(model), Some(b"a\n"));
+        assert_ne!(output.status.code(), Some(0));
+        crate::text(&output.stderr)
+    };
+    assert!(refused(transformer(), "cross:3:1").contains("cross has 2 layers of 4 heads"));
+    assert!(refused(attentive(), "cross:1:1").contains("the model has none"));
+    assert!(refused(transformer(), "cross:1").contains("ATTENTION:LAYER:HEAD"));
 }

@@ -121,7 +121,7 @@ fn label(saved: &Saved, image: &Pixels, target: &[u32], trace: &mut ImageTrace) 
     };
     let label = target.first().map_or(told.label, |label| *label);
     let name = saved.labels.as_ref().and_then(|labels| labels.name(label)).unwrap_or_default();
-    trace.target = vec![Piece { text: name.to_owned(), word: Some(0) }];
+    trace.target = vec![Piece { text: name.to_owned(), word: Some(0), id: None }];
     trace.log_probabilities = vec![log_of(&told.probabilities, label)];
     Ok(label)
 }

@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn words_are_made_of_tokens_and_counted() {
-        let piece = |text: &str, word| Piece { text: text.to_owned(), word };
+        let piece = |text: &str, word| Piece { text: text.to_owned(), word, id: None };
         // "a star": the second word has two tokens, whose rows are merged before anything else.
         let target = [piece("a", Some(0)), piece("st", Some(1)), piece("ar", Some(1)), piece("⟨/s⟩", None)];
         let rows = |first: [f32; 4], second: [f32; 4]| {

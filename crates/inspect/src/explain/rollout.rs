@@ -124,6 +124,7 @@ mod tests {
             grid: Grid { rows: 1, columns: if class_token { 1 } else { 2 } },
             target: Vec::new(),
             log_probabilities: Vec::new(),
+            choices: Vec::new(),
             weights: None,
             layers: layers(),
             class_token,

@@ -11,7 +11,7 @@
 //! use gatto_search::{Considered, Fate};
 //!
 //! let considered = |token, log_probability, fate| Considered {
-//!     parent: None, group: 0, token, log_probability, score: f64::from(log_probability), fate,
+//!     parent: None, group: 0, token, log_probability, entropy: 0.4, score: f64::from(log_probability), fate,
 //! };
 //! let steps = vec![vec![
 //!     considered(0, -0.1, Fate::Finished { rank: Some(0) }),

@@ -13,7 +13,15 @@ pub(super) fn word(token: u32) -> String {
 }
 
 pub(super) fn considered(parent: Option<usize>, token: u32, log_probability: f32, fate: Fate) -> Considered {
-    Considered { parent, group: 0, token, log_probability, score: f64::from(log_probability), fate }
+    Considered {
+        parent,
+        group: 0,
+        token,
+        log_probability,
+        entropy: 0.0,
+        score: f64::from(log_probability),
+        fate,
+    }
 }
 
 pub(super) fn output(text: &str, log_probability: f64) -> Output {

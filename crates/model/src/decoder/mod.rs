@@ -121,6 +121,14 @@ impl State {
 }
 
 impl Decoder {
+    /// Its layers of self-attention, if it has any.
+    pub(crate) fn stack_mut(&mut self) -> Option<&mut Stack> {
+        match self {
+            Self::Transformer(decoder) => Some(&mut decoder.stack),
+            Self::Recurrent(_) => None,
+        }
+    }
+
     /// The state before the first token, for `batch` rows.
     pub(crate) fn start(&self, memory: Option<&Memory>, batch: usize, device: &Device) -> State {
         match self {

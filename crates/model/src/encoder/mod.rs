@@ -24,6 +24,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::images::ImageBatch;
 use gatto_data::sound::SoundBatch;
+use gatto_nn::transformer::Stack;
 use gatto_nn::{Embedding, Noise, Preparing};
 
 /// The list of encoders.
@@ -108,6 +109,16 @@ impl Encoder {
                 encoder.projection.prepare(how);
                 encoder.stack.prepare(how);
             }
+        }
+    }
+
+    /// Its layers of self-attention, if it has any of its own.
+    pub(crate) fn stack_mut(&mut self) -> Option<&mut Stack> {
+        match self {
+            Self::Transformer(encoder) => encoder.stack.as_mut(),
+            Self::Vit(encoder) => Some(&mut encoder.stack),
+            Self::SoundTransformer(encoder) => Some(&mut encoder.stack),
+            Self::Recurrent(_) | Self::Cnn(_) | Self::Listener(_) => None,
         }
     }
 

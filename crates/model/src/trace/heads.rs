@@ -14,7 +14,7 @@ use gatto_data::tokens::{MASK, START, Tokenizer};
 use gatto_nn::Noise;
 
 /// Which attention of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AttentionKind {
     /// The decoder looks at the source.
     Cross,
@@ -24,6 +24,18 @@ pub enum AttentionKind {
     Encoder,
     /// The decoder looks at what it has read.
     Decoder,
+}
+
+impl AttentionKind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cross => "cross",
+            Self::Pooling => "pooling",
+            Self::Encoder => "encoder",
+            Self::Decoder => "decoder",
+        }
+    }
 }
 
 impl Plan {
@@ -149,7 +161,8 @@ impl Heads {
         let read = self.read(b, saved, source);
         let written = pieces(&saved.tokens.target, target);
         let (inputs, first) = self.inputs(b, saved, source, &written);
-        let answer = Piece { text: self.answers.get(b).cloned().unwrap_or_default(), word: Some(0) };
+        let answer =
+            Piece { text: self.answers.get(b).cloned().unwrap_or_default(), word: Some(0), id: None };
         let parts = [
             (AttentionKind::Cross, &self.cross, &written, &read, 0),
             (AttentionKind::Pooling, &self.pooling, &vec![answer], &read, 0),
@@ -176,7 +189,7 @@ impl Heads {
         if saved.task == Task::MaskedLanguageModel {
             for (at, piece) in read.iter_mut().enumerate().filter(|(at, _)| source.get(*at) == Some(&MASK)) {
                 // A word of its own, whatever its number.
-                *piece = Piece { text: MASK_WORD.to_owned(), word: Some(usize::MAX - at) };
+                *piece = Piece { text: MASK_WORD.to_owned(), word: Some(usize::MAX - at), id: Some(MASK) };
             }
         }
         if self.lengths.get(b).is_some_and(|&length| length > read.len()) {
@@ -210,5 +223,5 @@ fn best_labels(saved: &Saved, logits: Tensor<2>) -> Vec<String> {
 }
 
 fn special(tokenizer: &Tokenizer, token: u32) -> Piece {
-    Piece { text: tokenizer.token(token).to_owned(), word: None }
+    Piece { text: tokenizer.token(token).to_owned(), word: None, id: Some(token) }
 }

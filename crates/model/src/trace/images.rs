@@ -1,6 +1,6 @@
 //! What a model looked at in an image, while it wrote of it or told what it is.
 
-use super::{Looked, Matrix, Piece, numbers, pieces};
+use super::{Looked, Matrix, Piece, Tracing, numbers, pieces};
 use crate::constraints::Asked;
 use crate::error::ModelError;
 use crate::memory::Memory;
@@ -8,6 +8,7 @@ use crate::saved::Saved;
 use gatto_data::images::{Grid, Pixels};
 use gatto_data::tokens::{Kind, UNKNOWN};
 use gatto_data::{Source, evaluation_batches_of_images, in_input_order};
+use gatto_search::Choices;
 
 /// A pass of an image, and of a text about it, through a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,8 @@ pub struct ImageTrace {
     pub target: Vec<Piece>,
     /// log p of each target token.
     pub log_probabilities: Vec<f32>,
+    /// What else could have stood in the place of each; empty unless asked for.
+    pub choices: Vec<Choices>,
     /// Where the model looked: a row per target token, a weight per region. Of several heads and layers it is the mean;
     /// of a head that weighs regions, one row. `None` where nothing looks.
     pub weights: Option<Matrix>,
@@ -40,6 +43,19 @@ impl Saved {
         batch: usize,
         heads: bool,
     ) -> Result<Vec<ImageTrace>, ModelError> {
+        self.trace_images_as(pairs, batch, Tracing { heads, ..Tracing::default() })
+    }
+
+    /// [`Saved::trace_images`] with what else is asked for.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn trace_images_as(
+        &self,
+        pairs: &[(&Pixels, Vec<u32>)],
+        batch: usize,
+        Tracing { heads, choices }: Tracing,
+    ) -> Result<Vec<ImageTrace>, ModelError> {
         let Some(grid) = self.plan.grid() else {
             let wanted = self.plan.sources();
             return Err(ModelError::OtherSource { index: 0, found: "an image", wanted });
@@ -56,7 +72,7 @@ impl Saved {
         let batch = batch.min(super::MOST_SCORES / scores).min(self.plan.most_images());
         let mut found = Vec::with_capacity(pairs.len());
         for batch in evaluation_batches_of_images(&images, batch)? {
-            let (looked, memory) = Looked::at(self, &batch.source, &batch.target);
+            let (looked, memory) = Looked::at(self, &batch.source, &batch.target, choices);
             let regions = RegionHeads::new(self, memory.as_ref(), heads);
             for (row, index) in batch.indices.into_iter().enumerate() {
                 let target = &pairs[index as usize].1;
@@ -65,6 +81,7 @@ impl Saved {
                 let weights = looked.weights(row, written.len(), grid.len());
                 let trace = ImageTrace {
                     grid,
+                    choices: looked.choices(row, written.len()),
                     target: if logs.is_some() { written } else { Vec::new() },
                     log_probabilities: logs.map(<[f32]>::to_vec).unwrap_or_default(),
                     weights: weights.or_else(|| regions.pooled(row, grid.len())),

@@ -22,6 +22,7 @@ use gatto_data::tokens::{END, Tokenizer};
 use gatto_data::{Limits, Padded, Sources, evaluation_batches, in_input_order};
 use gatto_nn::Noise;
 use gatto_nn::loss::{Targets, cross_entropy};
+use gatto_search::Choices;
 use heads::Heads;
 
 /// One token of a source or a target.
@@ -31,6 +32,8 @@ pub struct Piece {
     pub text: String,
     /// The word that it is a piece of; none for the token that ends a sequence.
     pub word: Option<usize>,
+    /// Its number in the vocabulary of its side; none for what is no token, such as a label.
+    pub id: Option<u32>,
 }
 
 /// A pass of a target through a model.
@@ -42,6 +45,8 @@ pub struct Trace {
     pub target: Vec<Piece>,
     /// log p of each target token.
     pub log_probabilities: Vec<f32>,
+    /// What else could have stood in the place of each; empty unless asked for.
+    pub choices: Vec<Choices>,
     /// Where the model looked: a row per target token, a weight per source token. `None` for a model
     /// without attention. Of several heads and layers it is the mean.
     pub weights: Option<Matrix>,
@@ -54,6 +59,15 @@ impl Trace {
     pub fn words(&self) -> [Vec<Option<usize>>; 2] {
         [&self.source, &self.target].map(|side| side.iter().map(|piece| piece.word).collect())
     }
+}
+
+/// What a trace tells beside where the model looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tracing {
+    /// Where each head of each layer looked.
+    pub heads: bool,
+    /// What else could have stood at each place: so many of the most probable tokens.
+    pub choices: Option<usize>,
 }
 
 /// Refuses more tokens than can be read at once, or looked at.
@@ -87,15 +101,21 @@ impl Saved {
     /// Forces targets through the model, and tells where it looked at each of their tokens. At most
     /// `batch` pairs are computed together.
     pub fn trace(&self, pairs: &[Forced], batch: usize) -> Result<Vec<Trace>, ModelError> {
-        self.traces(pairs, batch, false)
+        self.trace_as(pairs, batch, Tracing::default())
     }
 
     /// [`Saved::trace`] with where each head of each layer looked. A model without a decoder only reads.
     pub fn trace_heads(&self, pairs: &[Forced], batch: usize) -> Result<Vec<Trace>, ModelError> {
-        self.traces(pairs, batch, true)
+        self.trace_as(pairs, batch, Tracing { heads: true, ..Tracing::default() })
     }
 
-    fn traces(&self, pairs: &[Forced], batch: usize, heads: bool) -> Result<Vec<Trace>, ModelError> {
+    /// [`Saved::trace`] with what else is asked for.
+    pub fn trace_as(
+        &self,
+        pairs: &[Forced],
+        batch: usize,
+        Tracing { heads, choices }: Tracing,
+    ) -> Result<Vec<Trace>, ModelError> {
         for (index, (source, target)) in pairs.iter().enumerate() {
             check_length(index, source.len(), self.plan.most_source())?;
             let before = if self.plan.reader == Reader::Itself { source.len() } else { 0 };
@@ -105,7 +125,7 @@ impl Saved {
         let limits = Limits { batch_tokens: Some(scores), batch_examples: Some(batch) };
         let mut found = Vec::with_capacity(pairs.len());
         for batch in evaluation_batches(pairs, &limits)? {
-            let (looked, memory) = Looked::at(self, &batch.source, &batch.target);
+            let (looked, memory) = Looked::at(self, &batch.source, &batch.target, choices);
             let width = batch.source.tokens().map_or(0, |tokens| tokens.width);
             let heads = heads.then(|| Heads::new(self, width, memory.as_ref(), looked.forward.as_ref()));
             for (row, index) in batch.indices.into_iter().enumerate() {
@@ -120,6 +140,8 @@ impl Saved {
 struct Looked {
     /// [B, T]; `None` if there is no decoder.
     log_probabilities: Option<Vec<f32>>,
+    /// [B, T]; empty if there is no decoder, or nobody asked.
+    choices: Vec<Choices>,
     /// [B, T, S].
     weights: Option<Vec<f32>>,
     time: usize,
@@ -128,8 +150,8 @@ struct Looked {
 }
 
 impl Looked {
-    /// The pass, and what was read.
-    fn at(saved: &Saved, source: &Sources, target: &Padded) -> (Self, Option<Memory>) {
+    /// The pass, and what was read; with the `count` best choices at every position, if they are asked for.
+    fn at(saved: &Saved, source: &Sources, target: &Padded, count: Option<usize>) -> (Self, Option<Memory>) {
         let (model, noise) = (&saved.model, &mut Noise::none());
         let memory = model.encode(source, noise);
         let writes = saved.plan.decoder().is_some();
@@ -141,6 +163,10 @@ impl Looked {
             log_probabilities: forward
                 .as_ref()
                 .map(|forward| numbers(log_probabilities(forward.logits.clone(), target))),
+            choices: match (&forward, count) {
+                (Some(forward), Some(count)) => choices(forward.logits.clone(), count),
+                _ => Vec::new(),
+            },
             time: target.width,
             forward,
         };
@@ -152,11 +178,17 @@ impl Looked {
         self.log_probabilities.as_ref().map(|logs| &logs[row * self.time..][..length])
     }
 
+    /// The choices at the first `length` tokens of a row.
+    fn choices(&self, row: usize, length: usize) -> Vec<Choices> {
+        self.choices.iter().skip(row * self.time).take(length).cloned().collect()
+    }
+
     fn trace(&self, row: usize, saved: &Saved, (source, target): &Forced, heads: Option<&Heads>) -> Trace {
         let attentions = heads.map(|heads| heads.attentions(row, saved, source, target)).unwrap_or_default();
         let written = pieces(&saved.tokens.target, target);
         let logs = self.logs(row, written.len());
         Trace {
+            choices: self.choices(row, written.len()),
             source: pieces(&saved.tokens.source, source),
             target: if logs.is_some() { written } else { Vec::new() },
             log_probabilities: logs.map(<[f32]>::to_vec).unwrap_or_default(),
@@ -182,10 +214,16 @@ pub fn log_probabilities(logits: Tensor<2>, target: &Padded) -> Tensor<1> {
     -cross_entropy(logits, &Targets { ids: target.ids.clone(), weights, smoothing: 0.0 })
 }
 
+/// The choices at every position, with the `count` best of each, from scores [B·T, V]: [B·T].
+fn choices(logits: Tensor<2>, count: usize) -> Vec<Choices> {
+    let vocabulary = logits.dims()[1].max(1);
+    numbers(logits).chunks_exact(vocabulary).map(|scores| Choices::of(scores, count)).collect()
+}
+
 /// The tokens of one side, its end behind them.
 fn pieces(tokenizer: &Tokenizer, tokens: &[u32]) -> Vec<Piece> {
     let words = tokenizer.words_of(tokens);
-    let piece = |(&id, word)| Piece { text: tokenizer.token(id).to_owned(), word };
-    let end = Piece { text: tokenizer.token(END).to_owned(), word: None };
+    let piece = |(&id, word)| Piece { text: tokenizer.token(id).to_owned(), word, id: Some(id) };
+    let end = Piece { text: tokenizer.token(END).to_owned(), word: None, id: Some(END) };
     tokens.iter().zip(words).map(piece).chain([end]).collect()
 }

@@ -6,6 +6,7 @@ use crate::error::ModelError;
 use crate::saved::Saved;
 use gatto_data::sound::{Frames, Timeline};
 use gatto_data::{Limits, Source, evaluation_batches_of_sounds, in_input_order};
+use gatto_search::Choices;
 
 /// A pass of a sound, and of a text of it, through a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +17,8 @@ pub struct SoundTrace {
     pub target: Vec<Piece>,
     /// log p of each target token.
     pub log_probabilities: Vec<f32>,
+    /// What else could have stood in the place of each; empty unless asked for.
+    pub choices: Vec<Choices>,
     /// When the model listened: a row per target token, a weight per state. Of several heads and layers it is the mean.
     /// `None` where nothing looks.
     pub weights: Option<Matrix>,
@@ -28,6 +31,18 @@ impl Saved {
     /// # Errors
     /// If the model does not read such sounds, or has too few positions for a text.
     pub fn trace_sounds(&self, pairs: &[(&Frames, Vec<u32>)]) -> Result<Vec<SoundTrace>, ModelError> {
+        self.trace_sounds_as(pairs, None)
+    }
+
+    /// [`Saved::trace_sounds`], with so many of the most probable tokens at each place, if they are asked for.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn trace_sounds_as(
+        &self,
+        pairs: &[(&Frames, Vec<u32>)],
+        choices: Option<usize>,
+    ) -> Result<Vec<SoundTrace>, ModelError> {
         let Some(joined) = self.plan.frames_per_state() else {
             let wanted = self.plan.sources();
             return Err(ModelError::OtherSource { index: 0, found: "a sound", wanted });
@@ -41,14 +56,15 @@ impl Saved {
         }
         let mut found = Vec::with_capacity(pairs.len());
         for batch in evaluation_batches_of_sounds(sounds, &Limits::examples(1))? {
-            let (looked, _) = Looked::at(self, &batch.source, &batch.target);
+            let (looked, _) = Looked::at(self, &batch.source, &batch.target, choices);
             for (row, index) in batch.indices.into_iter().enumerate() {
                 let (frames, target) = &pairs[index as usize];
                 let (timeline, target) = (frames.timeline().joined(joined), self.printed(target));
                 let logs = looked.logs(row, target.len()).map(<[f32]>::to_vec);
                 let weights = looked.weights(row, target.len(), timeline.places);
-                let log_probabilities = logs.unwrap_or_default();
-                found.push((index, SoundTrace { timeline, target, log_probabilities, weights }));
+                let (log_probabilities, choices) =
+                    (logs.unwrap_or_default(), looked.choices(row, target.len()));
+                found.push((index, SoundTrace { timeline, target, log_probabilities, choices, weights }));
             }
         }
         Ok(in_input_order(found))

@@ -203,7 +203,12 @@ fn constraints_hold_for_captions_too() {
     let caption = &captions()[0];
     let words: Vec<&str> = caption.split_whitespace().collect();
     let (first, last) = (words[0], words[words.len() - 1]);
-    let wanted = Constraints { prefix: first.to_owned(), must: vec![last.to_owned()], never: vec![] };
+    let wanted = Constraints {
+        prefix: first.to_owned(),
+        must: vec![last.to_owned()],
+        never: vec![],
+        ..Constraints::default()
+    };
     for (name, mut saved) in writers() {
         saved.search.beam = 4;
         let requests: Vec<Request<'_>> =

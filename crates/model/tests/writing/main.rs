@@ -2,6 +2,7 @@
 
 mod images;
 mod independence;
+mod masking;
 mod sounds;
 mod wishes;
 

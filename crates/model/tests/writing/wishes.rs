@@ -28,6 +28,7 @@ fn outputs_are_as_wished() {
             prefix: "w7 w8".to_owned(),
             must: strings(&["w9 w10", "w11"]),
             never: vec![often.clone(), "nothing-known".to_owned()],
+            ..Constraints::default()
         };
         for best in written(&saved, &wished, 2) {
             assert_eq!(best.len(), 2, "{name}");

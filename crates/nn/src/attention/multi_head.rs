@@ -9,7 +9,7 @@
 use super::scaled::{Comparison, Sight, attend};
 use crate::{Initial, Linear, Noise, Preparing};
 use burn::module::Module;
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
 
 /// The choices that make an attention of several heads.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,9 @@ pub struct MultiHead {
     heads: usize,
     #[module(skip)]
     dropout: f64,
+    /// Heads that give nought, from 0.
+    #[module(skip)]
+    masked: Vec<usize>,
 }
 
 /// What is looked at, as attention sees it: made once and passed.
@@ -69,7 +72,8 @@ impl MultiHead {
     pub fn new(settings: MultiHeadSettings, initial: &mut Initial) -> Self {
         let MultiHeadSettings { width, states, heads, projected, dropout } = settings;
         let mut map = |from: usize| projected.then(|| Linear::new(from, width, initial));
-        Self { query: map(width), key: map(states), value: map(states), output: map(width), heads, dropout }
+        let [query, key, value, output] = [width, states, states, width].map(&mut map);
+        Self { query, key, value, output, heads, dropout, masked: Vec::new() }
     }
 
     /// Makes the weights ready for prediction.
@@ -105,7 +109,37 @@ impl MultiHead {
         let scale = self.scale(queries.dims()[2]);
         let comparison = Comparison { heads: self.heads, scale, dropout: self.dropout };
         let (context, weights) = attend(queries, at, comparison, sight, noise);
-        Seen { output: mapped(&self.output, context), weights }
+        Seen { output: mapped(&self.output, self.unmasked(context)), weights }
+    }
+
+    /// Has a head, counted from 0, give nought from now on, wherever it looks: what all heads give is then
+    /// [c_1, …, 0, …, c_H] before W_o. Whether there is such a head.
+    pub(crate) fn mask(&mut self, head: usize) -> bool {
+        let is_new = !self.masked.contains(&head);
+        if head < self.heads && is_new {
+            self.masked.push(head);
+        }
+        head < self.heads
+    }
+
+    /// What heads give, with nought in the places of those that are masked: [B, T, C].
+    fn unmasked(&self, context: Tensor<3>) -> Tensor<3> {
+        if self.masked.is_empty() {
+            return context;
+        }
+        let width = context.dims()[2];
+        let mut kept = vec![1.0; width];
+        self.mask_rows(&mut kept, width);
+        let kept = Tensor::from_data(TensorData::new(kept, [1, 1, width]), &context.device());
+        context * kept
+    }
+
+    /// The same over plain rows of `width`.
+    pub(crate) fn mask_rows(&self, rows: &mut [f32], width: usize) {
+        let head = width / self.heads.max(1);
+        for &masked in &self.masked {
+            rows.chunks_exact_mut(width.max(1)).for_each(|row| row[masked * head..][..head].fill(0.0));
+        }
     }
 }
 

@@ -122,6 +122,17 @@ impl Stack {
         self.layers.iter_mut().for_each(|layer| layer.prepare(how));
     }
 
+    /// Has a head of a layer, both counted from 0, give nought from now on: one that looks at the source, or one that looks
+    /// at the stack's own columns. Whether there is such a head.
+    pub fn mask(&mut self, layer: usize, head: usize, of_source: bool) -> bool {
+        let Some(layer) = self.layers.get_mut(layer) else { return false };
+        match (of_source, &mut layer.cross) {
+            (true, Some(cross)) => cross.mask(head),
+            (true, None) => false,
+            (false, _) => layer.attention.mask(head),
+        }
+    }
+
     /// A stack with first values from `initial`.
     pub fn new(settings: StackSettings, initial: &mut Initial) -> Self {
         Self {

@@ -254,6 +254,7 @@ impl Stack {
             let seen = Seen { masks: own_seen.masks.clone(), bias: own_bias };
             weights.push(look(&mut room, &pieces, &seen, [heads, head], scale));
             drop(pieces);
+            self.layers[depth].attention.mask_rows(&mut room.context, width);
             step.output.add(&room.context, &mut room.x);
             room.behind(&step.norm);
             let shape = [rows, 1, width];
@@ -269,6 +270,7 @@ impl Stack {
                 let piece =
                     Piece { keys: keys.slice(), values: values.slice(), columns, rows: Some(&owners) };
                 cross_weights.push(look(&mut room, &[piece], &source_seen, [heads, head], scale));
+                self.layers[depth].cross.iter().for_each(|cross| cross.mask_rows(&mut room.context, width));
                 cross.output.add(&room.context, &mut room.x);
                 room.behind(&cross.norm);
             }

@@ -7,6 +7,7 @@ use super::phrases::{Phrases, Progress};
 use super::rules::{Barred, Rules};
 use super::trace::{Considered, Fate, Recorder};
 use super::{Beam, Found, Ranked, Rows, Stepped, Stop, Wanted};
+use crate::choices::entropy;
 use crate::{Continuation, Hypothesis};
 use std::rc::Rc;
 
@@ -35,6 +36,8 @@ pub(super) struct Open {
     covered: Rc<[f32]>,
     /// Its place in the last step of the trace.
     traced: Option<usize>,
+    /// How undecided the model is about what follows, where there is a trace.
+    entropy: f32,
 }
 
 /// A hypothesis that may be among those that are given back.
@@ -81,7 +84,17 @@ impl<'a> Sentence<'a> {
         let spare = wanted.max_length.checked_sub(phrases.needed(&given));
         let needed = phrases.needed(&progress);
         let covered = Rc::from([]);
-        let open = Open { node: None, length: 0, row, sum: 0.0, progress, needed, covered, traced: None };
+        let open = Open {
+            node: None,
+            length: 0,
+            row,
+            sum: 0.0,
+            progress,
+            needed,
+            covered,
+            traced: None,
+            entropy: 0.0,
+        };
         Self {
             wanted,
             beam,
@@ -147,6 +160,11 @@ impl<'a> Sentence<'a> {
             for open in self.groups.iter_mut().flatten() {
                 let looked = attention.get(open.row).map_or(&[][..], Vec::as_slice);
                 open.covered = added(&open.covered, looked);
+            }
+        }
+        if self.recorder.most().is_some() {
+            for open in self.groups.iter_mut().flatten() {
+                open.entropy = stepped.scores.get(open.row).map_or(0.0, |scores| entropy(scores));
             }
         }
         match self.wanted.prefix.get(self.length) {
@@ -259,6 +277,7 @@ impl<'a> Sentence<'a> {
             progress,
             covered: parent.covered.clone(),
             traced,
+            entropy: 0.0,
         }
     }
 
@@ -266,7 +285,8 @@ impl<'a> Sentence<'a> {
         let &Candidate { token, log_probability, sum, .. } = candidate;
         let covered = if token == self.rules.end { &parent.covered[..] } else { &[] };
         let score = self.score(sum, parent.length + 1, covered);
-        Considered { parent: parent.traced, group, token, log_probability, score, fate }
+        let entropy = parent.entropy;
+        Considered { parent: parent.traced, group, token, log_probability, entropy, score, fate }
     }
 
     fn outcome(&self, open: &Open) -> Outcome {

@@ -11,6 +11,8 @@ pub struct Considered {
     pub token: u32,
     /// log p of the token.
     pub log_probability: f32,
+    /// How undecided the model was behind the hypothesis before it: the entropy of all tokens there, in nats.
+    pub entropy: f32,
     /// The normalised score of the hypothesis that it makes; of one that has ended, with its coverage.
     pub score: f64,
     /// What became of it.

@@ -1,6 +1,6 @@
 //! The OpenAPI document, made from the code, and a page that shows it. Nothing is fetched from elsewhere.
 
-use super::{embedded, models, predict, trace};
+use super::{embedded, models, predict, runs, trace};
 use axum::Json;
 use axum::response::Response;
 use utoipa::OpenApi;
@@ -17,6 +17,8 @@ use utoipa::openapi::OpenApi as Document;
         models::metrics,
         predict::predict,
         trace::trace,
+        runs::list,
+        runs::one,
         crate::libre::translate,
         crate::libre::languages,
         crate::libre::detect,
@@ -32,10 +34,6 @@ pub fn open_api() -> Document {
 
 pub(super) async fn document() -> Json<Document> {
     Json(open_api())
-}
-
-pub(super) async fn first_page() -> Response {
-    embedded("text/html; charset=utf-8", include_str!("first.html"))
 }
 
 pub(super) async fn page() -> Response {
@@ -69,6 +67,8 @@ mod tests {
             "/v1/models",
             "/v1/models/replace",
             "/v1/predict",
+            "/v1/runs",
+            "/v1/runs/{name}",
             "/v1/trace",
         ];
         assert_eq!(paths, known);

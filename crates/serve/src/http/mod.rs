@@ -3,7 +3,9 @@
 mod body;
 mod docs;
 mod models;
+mod page;
 mod predict;
+mod runs;
 mod state;
 mod stream;
 mod trace;
@@ -11,7 +13,6 @@ mod wishes;
 
 pub(crate) use body::{is_form, is_json, parse as parse_body, read_body};
 pub use docs::open_api;
-pub(crate) use models::attention_name;
 pub(crate) use predict::check_text;
 pub(crate) use state::App;
 
@@ -28,7 +29,8 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// What pages may load: what this service serves, and nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                      img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+                      img-src 'self' blob: data:; media-src 'self' blob: data:; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Headers of every answer.
 const HEADERS: [(HeaderName, &str); 5] = [
@@ -42,7 +44,9 @@ const HEADERS: [(HeaderName, &str); 5] = [
 /// All addresses.
 pub(crate) fn router(app: &App, origins: &[String]) -> Result<Router, ServeError> {
     let router = Router::new()
-        .route("/", get(docs::first_page))
+        .route("/", get(page::page))
+        .route("/page.css", get(page::style))
+        .route("/page.js", get(page::script))
         .route("/docs", get(docs::page))
         .route("/docs/page.css", get(docs::style))
         .route("/docs/page.js", get(docs::script))
@@ -54,6 +58,8 @@ pub(crate) fn router(app: &App, origins: &[String]) -> Result<Router, ServeError
         .route("/v1/models/replace", post(models::replace))
         .route("/v1/predict", post(predict::predict))
         .route("/v1/trace", post(trace::trace))
+        .route("/v1/runs", get(runs::list))
+        .route("/v1/runs/{*name}", get(runs::one))
         .merge(crate::libre::router())
         .fallback(async || Refusal::Missing("there is nothing at this address; see /docs".to_owned()))
         .method_not_allowed_fallback(async || {

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use gatto_model::AttentionKind;
+use gatto_model::{AttentionKind, HeadCount};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -40,12 +40,30 @@ pub(crate) struct ModelInfo {
     labels: Option<Vec<String>>,
     /// What can be looked at: `cross`, `pooling`, `encoder`, `decoder`.
     attentions: Vec<&'static str>,
+    /// The heads that can be masked.
+    heads: Vec<HeadsOf>,
     /// The beam unless told otherwise.
     beam: usize,
     /// The most tokens that are written unless told otherwise.
     max_length: usize,
     /// How often a model of this name has been loaded.
     load: u64,
+}
+
+/// The heads of an attention.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct HeadsOf {
+    /// `cross`, `encoder` or `decoder`.
+    attention: &'static str,
+    layers: usize,
+    /// Of each layer.
+    heads: usize,
+}
+
+impl From<HeadCount> for HeadsOf {
+    fn from(HeadCount { attention, layers, heads }: HeadCount) -> Self {
+        Self { attention: attention.name(), layers, heads }
+    }
 }
 
 /// Codes of languages.
@@ -62,16 +80,6 @@ pub(crate) struct Sizes {
     target: usize,
 }
 
-/// The name of an attention.
-pub(crate) fn attention_name(kind: AttentionKind) -> &'static str {
-    match kind {
-        AttentionKind::Cross => "cross",
-        AttentionKind::Pooling => "pooling",
-        AttentionKind::Encoder => "encoder",
-        AttentionKind::Decoder => "decoder",
-    }
-}
-
 impl ModelInfo {
     fn of(hosted: &Arc<Hosted>, most: usize) -> Self {
         let saved = &hosted.saved;
@@ -85,7 +93,8 @@ impl ModelInfo {
             parameters: hosted.parameters,
             vocabularies: Sizes { source: saved.tokens.source.size(), target: saved.tokens.target.size() },
             labels: saved.labels.as_ref().map(|labels| labels.names().to_vec()),
-            attentions: saved.plan.attentions().into_iter().map(attention_name).collect(),
+            attentions: saved.plan.attentions().into_iter().map(AttentionKind::name).collect(),
+            heads: saved.plan.heads().into_iter().map(HeadsOf::from).collect(),
             beam: saved.search.beam,
             max_length: saved.search.max_length.min(most),
             load: hosted.load,

@@ -3,7 +3,9 @@
 use super::App;
 use super::body::{is_json, kind, parse, read_body};
 use super::stream::stream;
-use super::wishes::{AlternativesWish, ConstraintsWish, OneOrMany, SampleWish, SearchWish, Wishes};
+use super::wishes::{
+    AlternativesWish, ConstraintsWish, MaskWish, OneOrMany, SampleWish, SearchWish, Wishes, masked,
+};
 use crate::answers::Answer;
 use crate::hearing::Recording;
 use crate::limits::Limits;
@@ -54,12 +56,16 @@ pub(crate) struct PredictRequest {
     alternatives: Option<AlternativesWish>,
     /// Every output begins with this.
     prefix: Option<String>,
+    /// The tokens that every output begins with, in place of a text, by their numbers as `/v1/trace` tells them.
+    prefix_tokens: Vec<u32>,
     /// Phrases that must appear in every output.
     must: Vec<String>,
     /// Phrases that must not appear in any output.
     never: Vec<String>,
     /// What is wanted of each output, one for each text, in place of `prefix`, `must` and `never`.
     constraints: Option<Vec<ConstraintsWish>>,
+    /// Heads of the model that give nought.
+    mask: Vec<MaskWish>,
     /// Answer with server-sent events, as tokens are written.
     stream: bool,
     /// How long the answer may take.
@@ -131,7 +137,7 @@ pub(crate) async fn predict(
         let remedy = "send JSON, as `Content-Type: application/json`, or a file, as `Content-Type: image/png` or `audio/wav`";
         return Err(Refusal::Kind(remedy.to_owned()));
     };
-    let hosted = app.model(request.model.as_deref())?;
+    let hosted = masked(app.model(request.model.as_deref())?, &request.mask)?;
     let watched = request.stream;
     let deadline =
         request.deadline_ms.map_or(app.limits.deadline, Duration::from_millis).min(app.limits.deadline);
@@ -192,13 +198,15 @@ impl PredictRequest {
     fn constraints(&self, count: usize) -> Result<Vec<Constraints>, Refusal> {
         let of_all = Constraints {
             prefix: self.prefix.clone().unwrap_or_default(),
+            prefix_tokens: self.prefix_tokens.clone(),
             must: self.must.clone(),
             never: self.never.clone(),
         };
         let Some(own) = &self.constraints else { return Ok(vec![of_all; count]) };
         if of_all != Constraints::default() {
             return Err(Refusal::Bad(
-                "`constraints` and `prefix`, `must` or `never` do not go together".to_owned(),
+                "`constraints` and `prefix`, `prefix_tokens`, `must` or `never` do not go together"
+                    .to_owned(),
             ));
         }
         match own.len() == count {

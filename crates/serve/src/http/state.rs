@@ -8,6 +8,7 @@ use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::refusal::Refusal;
 use crate::room::{Hosted, Room};
+use crate::runs::Runs;
 use crate::work::{Item, Way, length};
 use axum::http::{HeaderMap, header};
 use gatto_data::images::{DecodeLimits, Pixels, decode_bytes};
@@ -27,6 +28,8 @@ pub(crate) struct App(Arc<Shared>);
 /// The one thing behind all copies of [`App`].
 pub(crate) struct Shared {
     pub(crate) room: Room,
+    /// Training runs to show, if there are any.
+    pub(crate) runs: Option<Arc<Runs>>,
     pub(crate) queue: Arc<Queue>,
     pub(crate) limits: Limits,
     pub(crate) keys: Keys,
@@ -46,6 +49,7 @@ impl Deref for App {
 impl App {
     pub(crate) fn new(
         room: Room,
+        runs: Option<Runs>,
         queue: Arc<Queue>,
         limits: Limits,
         keys: Keys,
@@ -54,7 +58,8 @@ impl App {
     ) -> Self {
         let decoding = Semaphore::new(threads.max(1));
         let stopping = AtomicBool::new(false);
-        Self(Arc::new(Shared { room, queue, limits, keys, metrics, stopping, decoding }))
+        let runs = runs.map(Arc::new);
+        Self(Arc::new(Shared { room, runs, queue, limits, keys, metrics, stopping, decoding }))
     }
 
     /// Whether requests may still be sent here.
@@ -84,6 +89,9 @@ impl App {
     /// The model of a name.
     pub(crate) fn model(&self, name: Option<&str>) -> Result<Arc<Hosted>, Refusal> {
         self.room.find(name).map_err(|error| match name {
+            _ if self.room.is_empty() => {
+                Refusal::Missing("there are no models here; the service shows training runs".to_owned())
+            }
             Some(_) => Refusal::Missing(error.to_string()),
             None => Refusal::Bad(
                 "there are several models; say which with `model`, by its name in /v1/models".into(),

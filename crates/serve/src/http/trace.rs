@@ -3,7 +3,7 @@
 use super::App;
 use super::body::read_json;
 use super::predict::{NO_SOURCE, check_text, from_base64};
-use super::wishes::{SearchWish, Wishes};
+use super::wishes::{MaskWish, SearchWish, Wishes, masked};
 use crate::looking::{Looking, Seen};
 use crate::refusal::{Refusal, Told};
 use crate::work::{Reading, Way};
@@ -40,6 +40,8 @@ pub(crate) struct TraceRequest {
     layer: Option<usize>,
     /// Gradient × input, and erasure.
     attributions: bool,
+    /// So many of the most probable tokens in the place of each token of the output, whatever the search chose.
+    candidates: usize,
     /// The search, step by step.
     beams: Option<BeamsWish>,
     /// How many hypotheses are followed at once.
@@ -50,10 +52,16 @@ pub(crate) struct TraceRequest {
     search: Option<SearchWish>,
     /// The output begins with this.
     prefix: String,
+    /// The tokens that the output begins with, in place of a text, by their numbers.
+    prefix_tokens: Vec<u32>,
     /// Phrases that must appear.
     must: Vec<String>,
     /// Phrases that must not appear.
     never: Vec<String>,
+    /// Heads of the model that give nought. Where they look is seen all the same.
+    mask: Vec<MaskWish>,
+    /// Matrices as bytes, in place of lists of numbers.
+    compact: bool,
 }
 
 /// An attention of a model.
@@ -117,7 +125,7 @@ pub(crate) async fn trace(
 ) -> Result<Json<Seen>, Refusal> {
     app.admit(&headers, None)?;
     let request: TraceRequest = read_json(&app, &headers, body).await?;
-    let hosted = app.model(request.model.as_deref())?;
+    let hosted = masked(app.model(request.model.as_deref())?, &request.mask)?;
     let reading = match (request.text, request.image, request.sound) {
         (Some(text), None, None) => {
             check_text(&app, &hosted, 0, &text)?;
@@ -129,10 +137,18 @@ pub(crate) async fn trace(
         }
         _ => return Err(Refusal::Bad(NO_SOURCE.to_owned())),
     };
-    let constraints = Constraints { prefix: request.prefix, must: request.must, never: request.never };
+    let constraints = Constraints {
+        prefix: request.prefix,
+        prefix_tokens: request.prefix_tokens,
+        must: request.must,
+        never: request.never,
+    };
     let beams = request.beams.map(|beams| (beams.n_best, beams.beside));
     if beams.is_some_and(|(_, beside)| beside > MOST_BESIDE) {
         return Err(Refusal::Bad(format!("`beams.beside` must be at most {MOST_BESIDE}")));
+    }
+    if request.candidates > MOST_BESIDE {
+        return Err(Refusal::Bad(format!("`candidates` must be at most {MOST_BESIDE}")));
     }
     let wishes = Wishes {
         beam: request.beam,
@@ -142,7 +158,11 @@ pub(crate) async fn trace(
         search: request.search.as_ref(),
         sample: None,
         alternatives: None,
-        constraints: std::slice::from_ref(&constraints),
+        // And a beginning of its own.
+        constraints: match hosted.saved.task {
+            Task::Transcribe => &[],
+            _ => std::slice::from_ref(&constraints),
+        },
     };
     let way = wishes.way(&hosted, &app.limits)?;
     way.most_rows(&hosted.saved, 1, app.limits.memory)?;
@@ -161,6 +181,8 @@ pub(crate) async fn trace(
         layer: request.layer,
         attributions: request.attributions,
         beams,
+        candidates: request.candidates,
+        compact: request.compact,
         cells: app.limits.cells,
     };
     app.alone(move || looking.look()).await.map(Json)

@@ -5,9 +5,10 @@ use crate::limits::Limits;
 use crate::refusal::Refusal;
 use crate::room::Hosted;
 use crate::work::Way;
-use gatto_model::{Constraints, Task};
+use gatto_model::{AttentionKind, Constraints, HeadPlace, Task};
 use gatto_search::{Normalise, Sampling, SearchConfig, Stop};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The beam for phrases that must appear.
@@ -116,6 +117,8 @@ pub(crate) struct AlternativesWish {
 pub(crate) struct ConstraintsWish {
     /// The text that it begins with.
     pub(super) prefix: String,
+    /// The tokens that it begins with, in place of a text, by their numbers as `/v1/trace` tells them.
+    pub(super) prefix_tokens: Vec<u32>,
     /// Phrases that must appear.
     pub(super) must: Vec<String>,
     /// Phrases that must not appear.
@@ -124,8 +127,47 @@ pub(crate) struct ConstraintsWish {
 
 impl From<ConstraintsWish> for Constraints {
     fn from(wish: ConstraintsWish) -> Self {
-        Self { prefix: wish.prefix, must: wish.must, never: wish.never }
+        let ConstraintsWish { prefix, prefix_tokens, must, never } = wish;
+        Self { prefix, prefix_tokens, must, never }
     }
+}
+
+/// An attention of a model that has heads.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HeadedAttention {
+    Cross,
+    Encoder,
+    Decoder,
+}
+
+/// A head that gives nought.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MaskWish {
+    /// Its attention: `cross`, `encoder` or `decoder`.
+    attention: HeadedAttention,
+    /// Its layer, from 1.
+    layer: usize,
+    /// Its number in the layer, from 1.
+    head: usize,
+}
+
+impl From<MaskWish> for HeadPlace {
+    fn from(MaskWish { attention, layer, head }: MaskWish) -> Self {
+        let attention = match attention {
+            HeadedAttention::Cross => AttentionKind::Cross,
+            HeadedAttention::Encoder => AttentionKind::Encoder,
+            HeadedAttention::Decoder => AttentionKind::Decoder,
+        };
+        Self { attention, layer, head }
+    }
+}
+
+/// A model without the heads that a request has masked.
+pub(super) fn masked(hosted: Arc<Hosted>, mask: &[MaskWish]) -> Result<Arc<Hosted>, Refusal> {
+    let heads: Vec<HeadPlace> = mask.iter().copied().map(HeadPlace::from).collect();
+    Ok(hosted.masked(&heads)?)
 }
 
 /// How outputs are found, as far as a request says so.
@@ -237,7 +279,7 @@ impl Wishes<'_> {
             ("search", self.search.is_some()),
         ];
         let for_translators = [
-            ("prefix`, `must`, `never` or `constraints", constrained),
+            ("prefix`, `prefix_tokens`, `must`, `never` or `constraints", constrained),
             ("alternatives", self.alternatives.is_some()),
             ("search.coverage`, `min_ratio` or `max_ratio", of_sources),
         ];
@@ -256,7 +298,7 @@ impl Wishes<'_> {
         let whole = [
             ("n_best", self.n_best.is_some()),
             ("sample", self.sample.is_some()),
-            ("prefix`, `must`, `never` or `constraints", constrained),
+            ("prefix`, `prefix_tokens`, `must`, `never` or `constraints", constrained),
             ("alternatives", self.alternatives.is_some()),
         ];
         if let Some(key) = given(&whole).filter(|_| task == Task::Transcribe) {

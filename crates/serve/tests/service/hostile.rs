@@ -203,4 +203,7 @@ fn without_a_key_nothing_is_told() {
     known().post("/v1/predict", &asked).json();
     assert_eq!(known().get("/v1/models").json()["models"][0]["name"], "model");
     assert_eq!(running.get("/health").status, 200, "who watches over it needs no key");
+    for page in ["/", "/page.js", "/page.css"] {
+        assert_eq!(running.get(page).status, 200, "{page} has a field for the key");
+    }
 }

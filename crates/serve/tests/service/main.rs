@@ -7,7 +7,9 @@ mod hostile;
 mod libre;
 mod models;
 mod native;
+mod runs;
 mod seen;
+mod what_if;
 
 use client::{Answer, Client};
 use gatto_serve::{Control, Keys, Languages, Limits, Place, ServeError, Service, Settings};
@@ -83,6 +85,7 @@ fn settings(models: &[(&str, &Path)]) -> Settings {
         limits: Limits::default(),
         keys: Keys::default(),
         origins: Vec::new(),
+        runs: None,
     }
 }
 

@@ -120,4 +120,12 @@ fn a_trace_that_is_too_large_is_refused_before_it_is_made() {
     let refused =
         running.post("/v1/trace", &json!({ "text": "a b c", "target": "c", "heads": true })).refused(413);
     assert!(refused.contains("cells"), "{refused}");
+    let one = json!({ "text": "a b c", "target": "c", "heads": true, "attention": "encoder", "layer": 2 });
+    running.post("/v1/trace", &one).json();
+    let compact = json!({ "text": "a b c", "target": "c", "heads": true, "compact": true });
+    running.post("/v1/trace", &compact).json();
+    let long = "a b c d e f g h i j k l m n o p q r s t u v w x y z";
+    let too_much = json!({ "text": long, "target": "c", "heads": true, "attention": "decoder", "layer": 1 });
+    let refused = running.post("/v1/trace", &too_much).refused(413);
+    assert!(refused.contains("cells"), "what is made and not sent has a limit too: {refused}");
 }

@@ -8,14 +8,14 @@ pub(crate) fn draw(entries: &[Entry]) -> String {
     let train = |figure: fn(&super::StepFigures) -> f64| {
         let point = |entry: &Entry| match entry {
             Entry::Train(figures) => Some((figures.step as f64, figure(figures))),
-            Entry::Valid(_) => None,
+            Entry::Valid(_) | Entry::Samples(_) => None,
         };
         entries.iter().filter_map(point).collect::<Vec<_>>()
     };
     let valid = |figure: fn(&super::ValidFigures) -> Option<f64>| {
         let point = |entry: &Entry| match entry {
             Entry::Valid(figures) => Some((figures.step as f64, figure(figures)?)),
-            Entry::Train(_) => None,
+            Entry::Train(_) | Entry::Samples(_) => None,
         };
         entries.iter().filter_map(point).collect::<Vec<_>>()
     };

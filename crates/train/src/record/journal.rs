@@ -1,6 +1,6 @@
 //! `metrics.jsonl`: one JSON object per line of figures, with an exact place to go on from.
 
-use super::{StepFigures, ValidFigures};
+use super::{SampleFigures, StepFigures, ValidFigures};
 use crate::checkpoint::failed;
 use crate::error::TrainError;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,8 @@ pub enum Entry {
     Train(StepFigures),
     /// Figures of a validation.
     Valid(ValidFigures),
+    /// What was written of some examples of a validation.
+    Samples(SampleFigures),
 }
 
 /// The open file.

@@ -55,6 +55,27 @@ pub struct ValidFigures {
     pub seconds: f64,
 }
 
+/// What a model wrote of some examples that it does not learn from, the same ones at every validation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SampleFigures {
+    /// Updates made before.
+    pub step: u64,
+    /// The examples.
+    pub examples: Vec<Sample>,
+}
+
+/// An example, and what a model wrote of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// The text that was read; none of an image or a recording.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub source: Option<String>,
+    /// What is wanted; of several captions the first.
+    pub reference: String,
+    /// What was written, by greedy search.
+    pub output: String,
+}
+
 /// What happens in a run.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {

@@ -61,8 +61,8 @@ fn wanted(saved: &Saved, arguments: &Look) -> Result<Option<AttentionKind>> {
         kinds.contains(&kind),
         "{}: has no {} attention; it has: {}",
         model.display(),
-        name_of(kind),
-        kinds.iter().map(|&kind| name_of(kind)).collect::<Vec<_>>().join(", ")
+        kind.name(),
+        kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
     );
     Ok(Some(kind))
 }
@@ -73,15 +73,6 @@ fn kind_of(wanted: LookedAt) -> AttentionKind {
         LookedAt::Pooling => AttentionKind::Pooling,
         LookedAt::Encoder => AttentionKind::Encoder,
         LookedAt::Decoder => AttentionKind::Decoder,
-    }
-}
-
-fn name_of(kind: AttentionKind) -> &'static str {
-    match kind {
-        AttentionKind::Cross => "cross",
-        AttentionKind::Pooling => "pooling",
-        AttentionKind::Encoder => "encoder",
-        AttentionKind::Decoder => "decoder",
     }
 }
 

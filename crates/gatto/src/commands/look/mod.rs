@@ -27,7 +27,8 @@ pub(crate) fn run(arguments: Look) -> Result<()> {
 fn look_at(arguments: &Look, format: Option<Format>, device: &Device) -> Result<()> {
     // Gradients are those of the parameters.
     let load = if arguments.explain { Saved::load_whole } else { Saved::load };
-    let mut saved = load(&arguments.model, device)?;
+    let saved = load(&arguments.model, device)?;
+    let mut saved = super::sources::masked(saved, &arguments.mask_head, &arguments.model)?;
     if arguments.tree {
         tree::require_search(&saved, &arguments.model)?;
     }

@@ -70,7 +70,8 @@ impl Read<'_> {
 }
 
 fn predict(arguments: &Predict, device: &Device) -> Result<()> {
-    let mut saved = arguments.loading.load(&arguments.model, device)?;
+    let saved = arguments.loading.load(&arguments.model, device)?;
+    let mut saved = super::sources::masked(saved, &arguments.mask_head, &arguments.model)?;
     ensure!(
         saved.task != Task::BidirectionalLanguageModel,
         "{}: is a language model of both directions, which neither writes nor fills gaps; measure it with \
