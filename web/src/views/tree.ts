@@ -38,7 +38,8 @@ export function treeView(pressed: (node: Node) => void): TreeView {
   const numbersPlace = drawn("g");
   const linesPlace = drawn("g");
   const boxesPlace = drawn("g");
-  const picture = drawn("svg", { role: "group", "aria-label": "The search as a tree; arrow keys move over it" }, numbersPlace, linesPlace, boxesPlace);
+  const labelsPlace = drawn("g", { class: "tree-labels", "aria-hidden": "true" });
+  const picture = drawn("svg", { role: "group", "aria-label": "The search as a tree; arrow keys move over it" }, numbersPlace, linesPlace, boxesPlace, labelsPlace);
   const scroller = element("div", { class: "tree-scroll" }, picture);
   const told = element("div", { class: "tree-told" });
   const whole = element("div", { class: "tree" }, scroller, told);
@@ -63,6 +64,7 @@ export function treeView(pressed: (node: Node) => void): TreeView {
     drawnRange = told_;
     const focused = document.activeElement?.closest("[data-node]")?.getAttribute("data-node");
     const { lines, boxes } = treeParts(tree, layout, places, range, ground, [current]);
+    const labels: Element[] = [];
     for (const box of boxes) {
       const number = Number(box.getAttribute("data-node"));
       setAttributes(box, {
@@ -71,11 +73,13 @@ export function treeView(pressed: (node: Node) => void): TreeView {
         tabindex: number === current ? 0 : -1,
         "aria-label": spoken(tree, tree.nodes[number] as Node),
       });
-      for (const text of box.querySelectorAll("text")) text.setAttribute("aria-hidden", "true");
+      // Its name says all that is written in it.
+      labels.push(...box.querySelectorAll("text, circle"));
     }
     fill(numbersPlace, ...stepNumbers(places, range, now, ground));
     fill(linesPlace, ...lines);
     fill(boxesPlace, ...boxes);
+    fill(labelsPlace, ...labels);
     if (focused !== undefined && focused !== null) boxFor(Number(focused))?.focus({ preventScroll: true });
   }
 
