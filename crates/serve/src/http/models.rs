@@ -18,6 +18,8 @@ use utoipa::ToSchema;
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Models {
     models: Vec<ModelInfo>,
+    /// Whether there are training runs to see, at `/v1/runs`.
+    runs: bool,
 }
 
 /// A model.
@@ -107,7 +109,7 @@ impl ModelInfo {
 pub(crate) async fn list(State(app): State<App>, headers: HeaderMap) -> Result<Json<Models>, Refusal> {
     app.admit(&headers, None)?;
     let models = app.room.all().iter().map(|hosted| ModelInfo::of(hosted, app.limits.max_length)).collect();
-    Ok(Json(Models { models }))
+    Ok(Json(Models { models, runs: app.runs.is_some() }))
 }
 
 /// Which model to load again.

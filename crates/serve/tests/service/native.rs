@@ -166,6 +166,7 @@ fn every_task_has_its_answers() {
         );
     }
     let listed = running.get("/v1/models").json();
+    assert_eq!(listed["runs"], false, "none are shown");
     let name = |found: &Value| (found["name"].clone(), found["task"].clone(), found["reads"].clone());
     let listed: Vec<_> = listed["models"].as_array().expect("models").iter().map(name).collect();
     assert_eq!(listed.len(), 5);

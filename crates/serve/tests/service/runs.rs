@@ -138,7 +138,7 @@ fn nothing_else_is_told() {
 fn runs_and_models_go_together_or_alone() {
     let folder = reversing().parent().expect("a folder");
     let alone = showing(folder);
-    assert_eq!(alone.get("/v1/models").json(), json!({ "models": [] }));
+    assert_eq!(alone.get("/v1/models").json(), json!({ "models": [], "runs": true }));
     let told = alone.post("/v1/predict", &json!({ "text": "a" })).refused(404);
     assert!(told.contains("no models"), "{told}");
     assert_eq!(alone.get("/languages").json(), json!([]));
