@@ -49,11 +49,11 @@ feed_forward = 1024
 embeddings = true
 output = true
 [train]
-steps = 600
+steps = 250
 batch_tokens = 2048
 learning_rate = 1e-3
-warmup = 100
-validate_every = 600
+warmup = 50
+validate_every = 250
 valid_examples = 100
 [search]
 beam = 1
