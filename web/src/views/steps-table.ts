@@ -51,7 +51,7 @@ function line(tree: Tree, number: number, end: string | null, force: (path: read
   return element("tr", { class: kind, with: { "data-fate": node.became } },
     element("th", { with: { scope: "row" } }, name,
       element("span", { class: "so-far" },
-        ...(before ? ["behind “", element("bdi", {}, before), "”"] : ["at the beginning"]),
+        ...(before ? ["behind “", element("bdi", { with: { title: before } }, ending(before)), "”"] : ["at the beginning"]),
         node.entropy === undefined ? null : `, entropy ${signed(node.entropy, 2)}`)),
     element("td", {},
       element("span", { class: "track", with: { "aria-hidden": "true" } },
@@ -62,4 +62,13 @@ function line(tree: Tree, number: number, end: string | null, force: (path: read
       element("span", { class: "sign", with: { "aria-hidden": "true" } }, sign(node)), " ", short(node),
       node.rank === 0 ? element("strong", { class: "badge" }, "output") : null,
       node.greedy && tree.greedyDiffers ? element("span", { class: "badge greedy" }, "greedy") : null));
+}
+
+/** How much of a hypothesis is written beside a candidate; all of it is in the tree. */
+const MOST = 60;
+
+/** The end of a text, from a word on. */
+function ending(text: string): string {
+  const letters = [...text];
+  return letters.length <= MOST ? text : `… ${letters.slice(-MOST).join("").replace(/^\S*\s+/, "")}`;
 }

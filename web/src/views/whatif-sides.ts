@@ -88,7 +88,7 @@ export function sides(): Sides {
   function figures(of: Outcome, other: Outcome | null): string {
     if (of.log === null) return "";
     const by = other?.log === null || other === null ? "" : ` (${of.log >= other.log ? "+" : ""}${signed(of.log - other.log, 2)})`;
-    return `log p ${signed(of.log, 2)}${by}, ${signed(of.log / Math.max(1, of.said.length + 1), 2)} for each token`;
+    return `log p ${signed(of.log, 2)}${by}, ${signed(of.log / Math.max(1, of.trace?.target.length ?? of.said.length + 1), 2)} for each token`;
   }
 
   function bars(shares: Outcome["shares"], beside: Outcome["shares"] | null): HTMLElement | null {

@@ -14,7 +14,7 @@ export interface SoundChanges {
   close(): void;
 }
 
-/** A WAV file as it is; anything else as the browser decodes it, so that both sides of a comparison are made alike. */
+/** A WAV file as it is; anything else as the browser decodes it, at its own rate, which is a small change by itself. */
 async function asWav(file: Loaded): Promise<Uint8Array> {
   if (muted(file.bytes, [])) return file.bytes;
   const buffer = await decoded(file);
@@ -90,7 +90,7 @@ export function soundChanges(mute: (stretch: Stretch) => void): SoundChanges {
     context.textBaseline = "bottom";
     const each = Math.max(0.5, Math.ceil((buffer.duration / width) * 60 * 2) / 2);
     for (let second = 0; second <= buffer.duration; second += each) {
-      context.textAlign = second === 0 ? "left" : "center";
+      context.textAlign = second === 0 ? "left" : across(second) > width - 20 ? "right" : "center";
       context.fillText(`${Number(second.toFixed(1))} s`, across(second), HIGH);
     }
   }
