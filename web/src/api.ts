@@ -283,13 +283,7 @@ export class Service {
 
   /** What the service has: models, and whether it shows training runs. */
   async offers(): Promise<{ readonly models: readonly ModelInfo[]; readonly runs: boolean }> {
-    const { models, runs } = await this.get<{ models: readonly ModelInfo[]; runs?: boolean }>("/v1/models");
-    if (runs !== undefined) return { models, runs };
-    const refused = (error: unknown): boolean => {
-      if (error instanceof ServiceError && error.status === 404) return false;
-      throw error;
-    };
-    return { models, runs: await this.get("/v1/runs").then(() => true, refused) };
+    return await this.get("/v1/models");
   }
 
   async predict(request: PredictRequest, signal?: AbortSignal): Promise<PredictAnswer> {
