@@ -375,7 +375,7 @@ fn a_plateau_lowers_the_learning_rate_of_a_run() {
     let journal = gatto_train::record::Journal::read(&shop.path("run/metrics.jsonl")).expect("a journal");
     let rate = journal.iter().find_map(|entry| match entry {
         gatto_train::record::Entry::Train(figures) => Some(figures.learning_rate),
-        gatto_train::record::Entry::Valid(_) => None,
+        _ => None,
     });
     // Best at 5; halved at 15, 25 and 35.
     assert_eq!(rate, Some(1e-9 / 8.0));
