@@ -49,7 +49,7 @@ feed_forward = 1024
 embeddings = true
 output = true
 [train]
-steps = 250
+steps = 750
 batch_tokens = 2048
 learning_rate = 1e-3
 warmup = 50

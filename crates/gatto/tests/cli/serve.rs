@@ -245,7 +245,7 @@ fn training_runs_are_shown_without_a_model() {
     assert_eq!(status, 200, "{body}");
     let found: Value = serde_json::from_str(&body).expect("valid JSON");
     assert_eq!(found["runs"][0]["name"], "run");
-    assert_eq!(served.ask("GET", "/v1/models", "").1, "{\"models\":[]}");
+    assert_eq!(served.ask("GET", "/v1/models", "").1, "{\"models\":[],\"runs\":true}");
     served.signal("TERM");
     served.ended();
     let none = run(&mut gatto(&["serve"]), None);

@@ -155,7 +155,6 @@ fn transcripts_are_measured_by_error_rates_and_onsets() {
     for (flags, told) in [
         (&["--noise", "typos"][..], "reads sounds"),
         (&["--data", list, "--join", "3:2"], "--join"),
-        (&["--data", list, "--join", "many"], "such as 3:7"),
         (&["--by", "2"], "write --by speaker"),
         (&["--source", "a", "--target", "b"], "give --data FILE"),
         (&["--part", "unseen"], "for images"),
