@@ -130,10 +130,11 @@ def ours(gatto, model, threads):
 
 @contextlib.contextmanager
 def peer(python, model, folder, threads):
-    converted = folder / "ctranslate2"
-    if not converted.exists():
+    converted, made = folder / "ctranslate2", folder / "ctranslate2" / "made"
+    if not made.exists() or made.stat().st_mtime < (model / "model.safetensors").stat().st_mtime:
         script = HERE.parent / "peers" / "ctranslate2_decode.py"
         subprocess.run([python, script, "convert", model, "float32", converted], check=True)
+        made.touch()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

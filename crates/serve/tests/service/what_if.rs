@@ -119,9 +119,9 @@ fn a_token_that_was_not_chosen_can_be_forced() {
     };
     let free = ask(&[]);
     let step = free["beams"]["steps"][1].as_array().expect("candidates");
-    let first = &free["beams"]["steps"][0][0];
-    let other =
-        step.iter().find(|found| found["fate"] == "beaten" && found["parent"] == 0).expect("a candidate");
+    let is_word = |found: &Value| found["id"].as_u64().is_some_and(|id| id > 4);
+    let other = step.iter().find(|found| found["fate"] == "beaten" && is_word(found)).expect("a candidate");
+    let first = &free["beams"]["steps"][0][other["parent"].as_u64().expect("a parent") as usize];
     let prefix = [first, other].map(|found| found["id"].as_u64().expect("an id"));
     let forced = ask(&prefix);
     let ids: Vec<u64> =
