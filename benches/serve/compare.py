@@ -2,6 +2,7 @@
 """`gatto serve` under load, beside CTranslate2 behind uvicorn with the same model, in turns, on this machine.
 
     python3 benches/serve/compare.py                     64 clients, five rounds of ten seconds for each side
+    python3 benches/serve/compare.py --width 256 --layers 3      a larger model
     python3 benches/serve/compare.py --hostile 16 --minutes 10   our side alone, with hostile clients among the others
 
 Trains a small Transformer on the built-in phrases once, makes a virtual environment with the peer in a folder outside the
@@ -36,20 +37,20 @@ builtin = "phrases"
 kind = "word"
 size = 8000
 [encoder.transformer]
-width = 256
-layers = 3
+width = {width}
+layers = {layers}
 heads = 4
-feed_forward = 1024
+feed_forward = {inner}
 [decoder.transformer]
-width = 256
-layers = 3
+width = {width}
+layers = {layers}
 heads = 4
-feed_forward = 1024
+feed_forward = {inner}
 [sharing]
 embeddings = true
 output = true
 [train]
-steps = 750
+steps = 1000
 batch_tokens = 2048
 learning_rate = 1e-3
 warmup = 50
@@ -69,6 +70,8 @@ def say(text):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--width", type=int, default=128, help="of the Transformer")
+    parser.add_argument("--layers", type=int, default=2, help="of its encoder, and of its decoder")
     parser.add_argument("--seconds", type=float, default=10.0, help="of a round")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--hostile", type=int, default=0, help="hostile clients; then our side runs alone")
@@ -79,6 +82,11 @@ def arguments():
     return parser.parse_args()
 
 
+def place(options):
+    """Where a model of this size is kept."""
+    return options.cache / f"serve-{options.width}-{options.layers}"
+
+
 def prepared(options):
     """Programs, a trained model, sources and what they must become."""
     if not options.no_build:
@@ -86,12 +94,13 @@ def prepared(options):
         build = ["cargo", "build", "--release", "--workspace", "--bin", "gatto", "--example", "load"]
         subprocess.run(build, cwd=environment.ROOT, check=True)
     gatto, peers = environment.programs()
-    folder = options.cache / "serve"
+    folder = place(options)
     folder.mkdir(parents=True, exist_ok=True)
     model, config = folder / "run", folder / "config.toml"
     if not (model / "model.safetensors").exists():
         say("training the model")
-        config.write_text(CONFIG, encoding="utf-8")
+        sizes = dict(width=options.width, layers=options.layers, inner=4 * options.width)
+        config.write_text(CONFIG.format(**sizes), encoding="utf-8")
         subprocess.run([gatto, "train", config, "--out", model], check=True)
     sources, expected = folder / "sources.txt", folder / "expected.txt"
     if not sources.exists():
@@ -172,7 +181,7 @@ def loaded(load, side, sources, expected, options, seconds):
 def main():
     options = arguments()
     gatto, load, model, sources, expected = prepared(options)
-    folder = options.cache / "serve"
+    folder = place(options)
     if options.hostile or options.minutes:
         with ours(gatto, model, options.threads) as side:
             loaded(load, side, sources, expected, options, 5)

@@ -33,7 +33,8 @@ def translated(texts):
     sources = [[f"w{token}" if token > 3 else "<unk>" for token in tokenizer.encode(text).ids] + [END] for text in texts]
     found = translator.translate_batch(sources, beam_size=1, max_decoding_length=LENGTH, max_batch_size=BATCH)
     ids = [[int(token[1:]) for token in result.hypotheses[0] if token.startswith("w")] for result in found]
-    return [tokenizer.decode(tokens) for tokens in ids]
+    # Behind an apostrophe there is no space, which its decoder does not know.
+    return [tokenizer.decode(tokens).replace("' ", "'") for tokens in ids]
 
 
 async def batches():

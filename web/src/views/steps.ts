@@ -68,7 +68,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
   const hint = element("p", { class: "notice" }, "The beam is 1: greedy search, which follows one hypothesis. ",
     button(`Follow ${WIDER}`, () => context.change({ options: { beam: String(WIDER) } }, "push"), { class: "plain" }));
   const chips = element("ul", { class: "changes", with: { "aria-label": "Forced choices" } });
-  const result = element("p", { class: "result", with: { dir: "auto" } });
+  const result = element("p", { class: "result", with: { dir: "auto", tabIndex: 0 } });
   const steps_ = strip((step) => context.change({ options: { step: step === 0 ? null : String(step + 1) } }));
   const heading = element("h2");
   const undecided = element("p", { class: "quiet" });

@@ -49,7 +49,7 @@ export function looked(outcome: Outcome): Sheet | null {
 export function sides(): Sides {
   let told = "";
   const side = (name: string) => {
-    const output = element("p", { class: "compared", with: { dir: "auto" } });
+    const output = element("p", { class: "compared", with: { dir: "auto", tabIndex: 0 } });
     const figures = element("p", { class: "number" });
     const shares = element("div", { class: "bars" });
     const cell = element("p", { class: "number", with: { "aria-live": "polite" } });
