@@ -7,7 +7,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { address, ask, findings, model, saved, settled, sideways, visit } from "./page-visit.mjs";
+import { address, ask, checkForEveryone, model, saved, settled, visit } from "./page-visit.mjs";
 
 const recurrent = model("a recurrent translator", (one) => one.task === "translate" && one.attentions.join() === "cross");
 const transformer = model("a Transformer that translates", (one) => one.task === "translate" && one.attentions.includes("encoder"));
@@ -157,10 +157,6 @@ for (const colorScheme of ["light", "dark"]) {
   test(`nothing serious for axe, and nothing sideways on a phone, ${colorScheme}`, () =>
     visit(address("steps", { model: transformer.name, text, beam: "4", step: "2" }), async (page) => {
       await open(page);
-      assert.deepEqual(await findings(page), []);
-      await page.setViewportSize({ width: 360, height: 740 });
-      await settled(page);
-      assert.ok((await sideways(page)) <= 0, `${await sideways(page)} sideways`);
-      assert.deepEqual(await findings(page), [], "on a phone");
+      await checkForEveryone(page);
     }, { colorScheme }));
 }

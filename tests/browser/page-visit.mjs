@@ -70,11 +70,20 @@ export async function visit(at, use, options = {}) {
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** What axe finds that is serious or critical. */
-export async function findings(page) {
+async function findings(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   return violations.filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(" ")}`);
+}
+
+/** Checks that nothing serious is found by axe, on a desk and on a phone, and that nothing there is wider than the phone. */
+export async function checkForEveryone(page) {
+  assert.deepEqual(await findings(page), []);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await settled(page);
+  assert.ok((await sideways(page)) <= 0, `${await sideways(page)} sideways`);
+  assert.deepEqual(await findings(page), [], "on a phone");
 }
 
 /** How many dots of a canvas are painted. A copy is read, so that the browser does not complain about the canvas. */

@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  address, ask, findings, fingerprint, melody, model, painted, saved, scene, service, settled, sideways, visit,
+  address, ask, checkForEveryone, fingerprint, melody, model, painted, saved, scene, service, settled, sideways, visit,
 } from "./page-visit.mjs";
 
 const recurrent = model("a recurrent translator", (one) => one.task === "translate" && one.attentions.join() === "cross");
@@ -465,11 +465,7 @@ for (const [view, one, options] of everything) {
         if (one === recogniser) await page.locator("input[type=file]").setInputFiles(melody());
         await page.locator(".tokens, .token-row, .multiples").first().waitFor();
         await settled(page);
-        assert.deepEqual(await findings(page), []);
-        await page.setViewportSize({ width: 360, height: 740 });
-        await settled(page);
-        assert.ok((await sideways(page)) <= 0, `${await sideways(page)} sideways`);
-        assert.deepEqual(await findings(page), [], "on a phone");
+        await checkForEveryone(page);
       }, { colorScheme }));
   }
 }
