@@ -1,19 +1,19 @@
 // Attention: what the model looked at, word by word, whatever it reads.
 
 import { option, oneOf, whole } from "../address.js";
-import { Latest, type AttentionKind, type ModelInfo, type Trace } from "../api.js";
+import type { AttentionKind, ModelInfo, Trace } from "../api.js";
 import { element, fill, freshId, select, toggle } from "../dom.js";
 import { hasEnd, hasPieces } from "../tokens.js";
-import { empty, invitation, trouble } from "../trouble.js";
+import { empty } from "../trouble.js";
 import { band } from "./band.js";
 import { readout } from "./readout.js";
 import { regions } from "./regions.js";
 import { ribbons, type Ribbons } from "./ribbons.js";
 import { kinds, MANY, needsHeads, scene, type Measure, type Scene, type Wanted } from "./scene.js";
 import { same, type Light, type Stage } from "./stage.js";
+import { Tracing } from "./tracing.js";
 import type { Context, Mounted, View } from "./view.js";
 
-const REST = 250;
 const THRESHOLD = 0.05;
 
 export const attention: View = {
@@ -75,8 +75,6 @@ function mount(container: HTMLElement, first: Context): Mounted {
   let stage: Stage | null = null;
   let staged = "";
   let pointed: Light | null = null;
-  let asked = "";
-  const latest = new Latest();
   const set = (key: string, otherwise: string) => (value: string): void =>
     context.change({ options: { [key]: value === otherwise ? null : value } });
 
@@ -206,38 +204,30 @@ function mount(container: HTMLElement, first: Context): Mounted {
     told.textContent = share ? Number(slider.value).toFixed(2) : `${Math.round(Number(slider.value) * 100)} % of the strongest`;
   }
 
+  const tracing = new Tracing({
+    place,
+    say,
+    show(found) {
+      trace = found;
+      const { model } = context;
+      if (model) offer(model, wantedOf(context, model));
+      play();
+    },
+    again() {
+      if (trace) play();
+    },
+  });
+
   function ask(): void {
     const { model } = context;
     const bare = context.asked();
-    if (!model || !bare) {
-      latest.stop();
-      asked = "";
-      say(empty(invitation(model?.reads ?? "texts")));
-      return;
-    }
-    const wanted = wantedOf(context, model);
-    const request = {
+    const wanted = model && wantedOf(context, model);
+    tracing.ask(context, model && bare && wanted && {
       ...bare,
       ...(model.task === "translate" || model.task === "caption" || model.task === "transcribe" ? searchOf(context) : {}),
       ...(needsHeads(model, wanted) && { heads: true, attention: wanted.kind }),
       ...(wanted.measure !== "attention" && { attributions: true }),
-    };
-    const key = JSON.stringify([request, model.load]);
-    if (key === asked) {
-      if (trace) play();
-      return;
-    }
-    const typed = asked !== "" && JSON.stringify(bare) !== JSON.stringify(askedOf(asked));
-    asked = key;
-    place.classList.add("waiting");
-    void latest.run((signal) => context.service.trace(request, signal), (found) => {
-      trace = found;
-      offer(model, wantedOf(context, model));
-      play();
-    }, (error) => say(trouble(error, () => {
-      asked = "";
-      ask();
-    })), typed ? REST : 0);
+    }, bare);
   }
 
   return {
@@ -265,15 +255,8 @@ function mount(container: HTMLElement, first: Context): Mounted {
       };
     },
     unmount() {
-      latest.stop();
+      tracing.stop();
       close();
     },
   };
-}
-
-/** The source that a request was about. */
-function askedOf(key: string): unknown {
-  const [request] = JSON.parse(key) as [{ model: string; text?: string; image?: string; sound?: string }];
-  const { model, text, image, sound } = request;
-  return { model, ...(text !== undefined && { text }), ...(image !== undefined && { image }), ...(sound !== undefined && { sound }) };
 }

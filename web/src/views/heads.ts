@@ -1,21 +1,21 @@
 // Heads: every head of every layer as a small picture; one of them opens into a large one.
 
 import { option, oneOf } from "../address.js";
-import { Latest, type AttentionKind, type Heads, type ModelInfo, type Trace } from "../api.js";
+import type { AttentionKind, Heads, ModelInfo, Trace } from "../api.js";
 import { button, drawn, element, fill, rove, select, toggle } from "../dom.js";
 import { at, entropy, row, type Matrix } from "../matrix.js";
 import { signed, weight } from "../numbers.js";
 import { sheet, words } from "../picture.js";
 import { inks } from "../scale.js";
 import { arranged, hasEnd, hasPieces, nameless, places, type Place } from "../tokens.js";
-import { empty, invitation, trouble } from "../trouble.js";
+import { empty } from "../trouble.js";
 import { sized } from "../wave.js";
 import { searchOf } from "./attention.js";
 import { asImage, heatmap, pixels, stamp, type Cell } from "./heatmap.js";
 import { mean } from "./scene.js";
+import { Tracing } from "./tracing.js";
 import type { Context, Mounted, View } from "./view.js";
 
-const REST = 250;
 /** Units of a small picture in a file, and on the page at most and at least. */
 const SMALL = 132;
 const LEAST = 46;
@@ -59,8 +59,6 @@ function mount(container: HTMLElement, first: Context): Mounted {
   let trace: Trace | null = null;
   let laid: Laid | null = null;
   let cell: Cell | null = null;
-  let asked = "";
-  const latest = new Latest();
 
   const kind = select("Where", (value) => context.change({ options: { kind: value, head: null } }));
   const end = toggle("hide the end", (on) => context.change({ options: { end: on ? "hide" : null } }));
@@ -206,38 +204,29 @@ function mount(container: HTMLElement, first: Context): Mounted {
     pieces.control.checked = option(context.state, "words", "") === "merge";
   }
 
+  const tracing = new Tracing({
+    place,
+    say,
+    show(found) {
+      trace = found;
+      cell = null;
+      if (context.model) offer(context.model);
+      show();
+    },
+    again() {
+      if (trace) show();
+    },
+  });
+
   function ask(): void {
     const { model } = context;
     const bare = context.asked();
-    if (!model || !bare) {
-      latest.stop();
-      asked = "";
-      say(empty(invitation(model?.reads ?? "texts")));
-      return;
-    }
-    const request = {
+    tracing.ask(context, model && bare && {
       ...bare,
       ...(model.task === "translate" || model.task === "caption" ? searchOf(context) : {}),
       heads: true,
       attention: oneOf(context.state, "kind", [kindsOf(model)[0] ?? "cross", ...kindsOf(model)]),
-    };
-    const key = JSON.stringify([request, model.load]);
-    if (key === asked) {
-      if (trace) show();
-      return;
-    }
-    const typed = asked !== "";
-    asked = key;
-    place.classList.add("waiting");
-    void latest.run((signal) => context.service.trace(request, signal), (found) => {
-      trace = found;
-      cell = null;
-      offer(model);
-      show();
-    }, (error) => say(trouble(error, () => {
-      asked = "";
-      ask();
-    })), typed ? REST : 0);
+    }, bare);
   }
 
   return {
@@ -266,7 +255,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
       };
     },
     unmount() {
-      latest.stop();
+      tracing.stop();
       watcher.disconnect();
       large.close();
     },

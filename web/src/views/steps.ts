@@ -2,10 +2,10 @@
 // the model decodes on from there.
 
 import { option, whole } from "../address.js";
-import { Latest, writesOfSource, type ModelInfo, type Trace, type TraceRequest } from "../api.js";
+import { writesOfSource, type ModelInfo, type Trace, type TraceRequest } from "../api.js";
 import { button, element, fill, freshId, numberField, show, toggle } from "../dom.js";
 import { signed } from "../numbers.js";
-import { empty, invitation, trouble } from "../trouble.js";
+import { empty } from "../trouble.js";
 import { searchOf } from "./attention.js";
 import { chosenSteps, force, formatForced, parseForced, prefixOf, release, type Forced } from "./steps-forced.js";
 import { strip, type Step } from "./steps-strip.js";
@@ -13,9 +13,9 @@ import { stepTable } from "./steps-table.js";
 import { joined } from "./steps-words.js";
 import { treeView } from "./tree.js";
 import { grown, type Node, type Tree } from "./tree-nodes.js";
+import { Tracing } from "./tracing.js";
 import type { Context, Mounted, View } from "./view.js";
 
-const REST = 250;
 const BESIDE = 5;
 /** What is offered where the model has a beam of 1. */
 const WIDER = 4;
@@ -49,8 +49,6 @@ function mount(container: HTMLElement, first: Context): Mounted {
   let context = first;
   let trace: Trace | null = null;
   let tree: Tree | null = null;
-  let asked = "";
-  const latest = new Latest();
   const set = (key: string) => (value: string): void => context.change({ options: { [key]: value || null } });
 
   const beam = numberField("Beam", { min: 1, max: 64, step: 1 }, set("beam"));
@@ -155,33 +153,22 @@ function mount(container: HTMLElement, first: Context): Mounted {
     context.exportable();
   }
 
-  function ask(): void {
-    const { model } = context;
-    const request = model ? wanted(context, model) : null;
-    if (!model || !request) {
-      latest.stop();
-      asked = "";
-      say(empty(invitation(model?.reads ?? "texts")));
-      return;
-    }
-    const key = JSON.stringify([request, model.load]);
-    if (key === asked) {
-      play();
-      return;
-    }
-    const typed = asked !== "";
-    asked = key;
-    place.classList.add("waiting");
-    void latest.run((signal) => context.service.trace(request, signal), (found) => {
+  const tracing = new Tracing({
+    place,
+    say,
+    show(found) {
       trace = found;
       tree = found.beams ? grown(found.beams, endOf(found)) : null;
       showForced();
       play();
       context.announce(found.text);
-    }, (error) => say(trouble(error, () => {
-      asked = "";
-      ask();
-    })), typed ? REST : 0);
+    },
+    again: play,
+  });
+
+  function ask(): void {
+    const { model } = context;
+    tracing.ask(context, model && wanted(context, model), [context.asked(), option(context.state, "prefix", "")]);
   }
 
   return {
@@ -212,7 +199,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
       };
     },
     unmount() {
-      latest.stop();
+      tracing.stop();
       drawing.close();
     },
   };
