@@ -7,7 +7,6 @@ import platform
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
 VERSIONS = """
 import json, platform, torch, transformers, ctranslate2
 print(json.dumps({"Python": platform.python_version(), "PyTorch": torch.__version__,
@@ -38,7 +37,8 @@ def has_peers(python):
 
 
 def install(venv, say):
-    """Makes the environment unless it is there already. PyTorch comes without CUDA where that can be had."""
+    """Makes the environment unless it is there already. `pip` can be told by its own variables (`PIP_EXTRA_INDEX_URL`)
+    where a PyTorch without CUDA, several GB smaller, is to be had."""
     python = python_of(venv)
     if has_peers(python):
         return python
@@ -47,11 +47,7 @@ def install(venv, say):
     if not runs(python, "-m", "pip", "--version"):
         subprocess.run(["python3", "-m", "venv", venv], check=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    small = subprocess.run([*pip, "--retries", "1", "--timeout", "20", "torch", "--index-url", CPU_WHEELS])
-    if small.returncode != 0:
-        say(f"{CPU_WHEELS} cannot be reached: taking PyTorch, with CUDA, from the default index")
-        subprocess.run([*pip, "torch"], check=True)
-    subprocess.run([*pip, "numpy", "safetensors", "transformers", "ctranslate2"], check=True)
+    subprocess.run([*pip, "torch", "numpy", "safetensors", "transformers", "ctranslate2"], check=True)
     return python
 
 
