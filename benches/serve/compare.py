@@ -20,6 +20,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 
@@ -172,6 +173,24 @@ def memory(process):
     return float("nan")
 
 
+@contextlib.contextmanager
+def watched(process, every=15.0):
+    """The memory of a process while something is done, once in so many seconds: a list that grows."""
+    found, done = [], threading.Event()
+
+    def watch():
+        while not done.wait(every):
+            found.append(round(memory(process)))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield found
+    finally:
+        done.set()
+        watcher.join()
+
+
 def loaded(load, side, sources, expected, options, seconds):
     _, address, path, answer = side
     command = [load, address, path, answer, sources, expected, str(options.clients), str(seconds), str(options.hostile)]
@@ -185,9 +204,9 @@ def main():
     if options.hostile or options.minutes:
         with ours(gatto, model, options.threads) as side:
             loaded(load, side, sources, expected, options, 5)
-            before = memory(side[0])
-            found = loaded(load, side, sources, expected, options, (options.minutes or 1) * 60)
-            found["memory_before_mib"], found["memory_after_mib"] = before, memory(side[0])
+            with watched(side[0]) as held:
+                found = loaded(load, side, sources, expected, options, (options.minutes or 1) * 60)
+            found["memory_mib_every_15_s"] = held
             print(json.dumps(found, indent=2))
             return
     python = environment.install(options.cache / "venv", say)

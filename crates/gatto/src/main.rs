@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod freed_pages;
 mod lines;
 
 use clap::Parser;
@@ -11,21 +12,8 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Lets the allocator keep freed pages for good: training asks for them again at every step, and to get
-/// them back from the system, zeroed, costs a twentieth of its time.
-fn keep_freed_pages() {
-    /// `mi_option_purge_delay` of mimalloc's C interface; the crate has no name for it.
-    const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
-    const NEVER: std::ffi::c_long = -1;
-    // SAFETY: sets a number in a table of the allocator; a number that it does not know it ignores.
-    #[allow(unsafe_code, reason = "the allocator's options have no other interface")]
-    unsafe {
-        libmimalloc_sys::mi_option_set(PURGE_DELAY, NEVER);
-    }
-}
-
 fn main() -> ExitCode {
-    keep_freed_pages();
+    freed_pages::keep();
     let arguments = cli::Arguments::parse(); // exits with 2 on bad usage
     match commands::run(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
