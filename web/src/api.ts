@@ -2,6 +2,7 @@
 
 import { received, type Matrix, type SentMatrix } from "./matrix.js";
 import { readEvents } from "./events.js";
+import { receivedGrid, type Box, type Grid } from "./grid.js";
 
 export type AttentionKind = "cross" | "pooling" | "encoder" | "decoder";
 
@@ -173,7 +174,7 @@ export interface Trace {
   readonly logProbabilities: readonly number[];
   readonly entropies?: readonly number[] | undefined;
   readonly weights: Matrix | null;
-  readonly grid?: readonly [number, number] | undefined;
+  readonly grid?: Grid | undefined;
   readonly timeline?: Times | undefined;
   readonly attentions: readonly Heads[];
   readonly attributions?: { readonly gradient: Matrix; readonly erasure: Matrix } | undefined;
@@ -191,6 +192,7 @@ interface SentTrace {
   readonly entropies?: readonly number[];
   readonly weights: SentMatrix | null;
   readonly grid?: readonly [number, number];
+  readonly covered?: Box;
   readonly timeline?: Times;
   readonly attentions: readonly {
     readonly kind: AttentionKind;
@@ -205,11 +207,12 @@ interface SentTrace {
 }
 
 function receivedTrace(sent: SentTrace): Trace {
-  const { log_probabilities: logProbabilities, weights, attentions, attributions, ...rest } = sent;
+  const { log_probabilities: logProbabilities, weights, grid, covered, attentions, attributions, ...rest } = sent;
   return {
     ...rest,
     logProbabilities,
     weights: weights === null ? null : received(weights),
+    grid: grid && receivedGrid(grid, covered),
     attentions: attentions.map(({ kind, queries, keys, first_layer, layers, class_token }) => ({
       kind,
       queries,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cellAt, layout } from "../src/views/heatmap.js";
-import { middle } from "../src/views/regions.js";
 import { laidOut } from "../src/views/ribbons-picture.js";
 import { ticks } from "../src/views/band.js";
 import { colour, contrast, luminance, step } from "../src/scale.js";
@@ -27,12 +26,6 @@ test("the cell under a point", () => {
 test("tokens of a row lie beside each other", () => {
   assert.deepEqual(laidOut(["a", "b"], [10, 20], 5), { left: [0, 15], width: 35 });
   assert.deepEqual(laidOut([], [], 5), { left: [], width: 0 });
-});
-
-test("regions cover the middle of an image", () => {
-  assert.deepEqual(middle(200, 100, [4, 4]), [0.25, 0, 0.5, 1]);
-  assert.deepEqual(middle(100, 200, [4, 4]), [0, 0.25, 1, 0.5]);
-  assert.deepEqual(middle(64, 64, [8, 8]), [0, 0, 1, 1]);
 });
 
 test("ticks stand at round times", () => {

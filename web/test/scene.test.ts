@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ModelInfo, Trace } from "../src/api.js";
+import { receivedGrid } from "../src/grid.js";
 import { received } from "../src/matrix.js";
 import { kinds, needsHeads, picked, scene, type Wanted } from "../src/views/scene.js";
 
@@ -70,7 +71,7 @@ test("a model that has not looked has no scene", () => {
 });
 
 test("what is told of an image without words has its label as its row", () => {
-  const seen: Trace = { ...trace, source: [], target: [], text: "seven", weights: received([[0.25, 0.75]]), grid: [1, 2], attributions: undefined };
+  const seen: Trace = { ...trace, source: [], target: [], text: "seven", weights: received([[0.25, 0.75]]), grid: receivedGrid([1, 2]), attributions: undefined };
   const found = scene(seen, { ...model, reads: "images", task: "classify", attentions: ["pooling"] }, { ...wanted, kind: "pooling" });
   assert.deepEqual([found?.rows[0]?.text, found?.columns[1]?.text], ["seven", "row 1, column 2"]);
 });

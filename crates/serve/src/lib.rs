@@ -29,6 +29,7 @@ mod looking;
 mod matrices;
 mod metrics;
 mod patience;
+mod picture;
 mod queue;
 mod refusal;
 mod room;

@@ -5,6 +5,7 @@
 use crate::answers::Output;
 use crate::error::ServeError;
 use crate::matrices::Sent;
+use crate::picture::Picture;
 use crate::refusal::Refusal;
 use crate::room::Hosted;
 use crate::work::Reading;
@@ -76,6 +77,9 @@ pub(crate) struct Seen {
     /// The regions of an image: rows and columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<[usize; 2]>,
+    /// The part of the image that the regions cover: left, top, width and height, as shares of the upright image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    covered: Option<[f64; 4]>,
     /// When the states of a recording are, a column of weights each.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<Times>,
@@ -184,7 +188,7 @@ impl Looking {
     pub(crate) fn look(&self) -> Result<Seen, Refusal> {
         let mut seen = match &self.reading {
             Reading::Text(text) => self.at_text(text)?,
-            Reading::Image(pixels) => self.at_image(pixels)?,
+            Reading::Image(picture) => self.at_image(picture)?,
             Reading::Sound(frames) => self.at_sound(frames)?,
         };
         if let Some((count, beside)) = self.beams {
@@ -219,6 +223,7 @@ impl Looking {
             candidates: Vec::new(),
             weights: None,
             grid: None,
+            covered: None,
             timeline: None,
             attentions: Vec::new(),
             attributions: None,
@@ -271,8 +276,9 @@ impl Looking {
         })
     }
 
-    fn at_image(&self, pixels: &Pixels) -> Result<Seen, Refusal> {
+    fn at_image(&self, picture: &Picture) -> Result<Seen, Refusal> {
         let saved = self.saved();
+        let pixels = &picture.pixels;
         let (said, target) = self.said(pixels)?;
         let regions = saved.plan.grid().map_or(0, |grid| grid.len());
         self.check_cells(regions + 1, target.len() + 1)?;
@@ -303,6 +309,7 @@ impl Looking {
             candidates: self.possible(&trace.choices),
             weights: trace.weights.map(|weights| self.sent(weights)),
             grid: Some([trace.grid.rows, trace.grid.columns]),
+            covered: Some(picture.covered),
             attentions: heads.into_iter().collect(),
             attributions,
             ..self.nothing(said)
@@ -399,7 +406,7 @@ impl Looking {
         }
         let asked = match &self.reading {
             Reading::Text(text) => Asked::Text(text),
-            Reading::Image(pixels) => Asked::Image(pixels),
+            Reading::Image(picture) => Asked::Image(&picture.pixels),
             Reading::Sound(frames) => Asked::Sound(frames),
         };
         let found = self.writers()?.searched(Request::new(asked, &self.constraints), count, beside)?;

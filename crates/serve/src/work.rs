@@ -1,6 +1,7 @@
 //! What is asked of a model, and how that is computed for several sources at once.
 
 use crate::answers::Answer;
+use crate::picture::Picture;
 use crate::refusal::Refusal;
 use crate::room::Hosted;
 use gatto_data::images::Pixels;
@@ -21,7 +22,7 @@ pub(crate) enum Reading {
     /// A text.
     Text(String),
     /// An image, prepared for the model.
-    Image(Arc<Pixels>),
+    Image(Arc<Picture>),
     /// A sound, prepared for the model.
     Sound(Arc<Frames>),
 }
@@ -53,7 +54,7 @@ impl Item {
     fn request(&self) -> Request<'_> {
         match &self.reading {
             Reading::Text(text) => Request::new(text.as_str(), &self.constraints),
-            Reading::Image(pixels) => Request::new(pixels.as_ref(), &self.constraints),
+            Reading::Image(picture) => Request::new(&picture.pixels, &self.constraints),
             Reading::Sound(frames) => Request::new(frames.as_ref(), &self.constraints),
         }
     }
@@ -216,6 +217,6 @@ pub(crate) fn answers(
 fn image(item: &Item) -> Option<Pixels> {
     match &item.reading {
         Reading::Text(_) | Reading::Sound(_) => None,
-        Reading::Image(pixels) => Some(pixels.as_ref().clone()),
+        Reading::Image(picture) => Some(picture.pixels.clone()),
     }
 }

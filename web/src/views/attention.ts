@@ -155,7 +155,9 @@ function mount(container: HTMLElement, first: Context): Mounted {
       return;
     }
     shown = made;
-    const needed = source.kind === "text" ? "text" : `${source.kind} ${source.file.name} ${source.file.bytes.length}`;
+    // Another model may divide the same file otherwise.
+    const needed = source.kind === "text" ? "text" :
+      JSON.stringify([source.kind, source.file.name, source.file.bytes.length, trace.grid ?? trace.timeline]);
     if (!stage || staged !== needed) {
       close();
       staged = needed;

@@ -3,6 +3,7 @@
 import { option, oneOf } from "../address.js";
 import type { AttentionKind, Heads, ModelInfo, Trace } from "../api.js";
 import { button, drawn, element, fill, rove, select, toggle } from "../dom.js";
+import { placeOf } from "../grid.js";
 import { at, entropy, row, type Matrix } from "../matrix.js";
 import { signed, weight } from "../numbers.js";
 import { sheet, words } from "../picture.js";
@@ -272,10 +273,9 @@ function lay(found: Heads, trace: Trace, context: Context): Laid {
   const shown = { hideEnd: option(context.state, "end", "") === "hide", words: option(context.state, "words", "") === "merge" };
   const size = found.layers[0]?.[0];
   const region = (place: number): string => {
-    const across = trace.grid?.[1] ?? 1;
     if (found.classToken && place === 0) return "class";
     const index = found.classToken ? place - 1 : place;
-    return `${Math.floor(index / across) + 1}, ${(index % across) + 1}`;
+    return trace.grid ? placeOf(trace.grid, index).map((one) => one + 1).join(", ") : String(index + 1);
   };
   const rows = found.queries.length === size?.rows ? places(found.queries, shown) :
     found.kind === "pooling" && size?.rows === 1 ? [{ text: trace.text, tokens: [0] }] : nameless(size?.rows ?? 0, region);

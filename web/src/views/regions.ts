@@ -1,6 +1,7 @@
 // An image with its regions: a word lights the regions that it looked at, a region the words that looked there.
 
 import { drawn, element } from "../dom.js";
+import { regionAt, regionBeside, regionBox, regionCount, type Grid } from "../grid.js";
 import { imageAddress } from "../input.js";
 import { column, largest, matrix, row } from "../matrix.js";
 import { weight } from "../numbers.js";
@@ -12,19 +13,9 @@ import { dressed, type Light, type Stage, type StageEvents } from "./stage.js";
 import type { Scene } from "./scene.js";
 import { tokenRow } from "./token-row.js";
 
-/** What of an image its regions cover, as shares of it: left, top, width, height. */
-export type Box = readonly [number, number, number, number];
-
-/** The middle of an image, as much as has the proportions of the grid. */
-export function middle(width: number, height: number, grid: readonly [number, number]): Box {
-  const wanted = grid[1] / grid[0];
-  const share = width / height / wanted;
-  return share > 1 ? [(1 - 1 / share) / 2, 0, 1 / share, 1] : [0, (1 - share) / 2, 1, share];
-}
-
 const LARGEST = 400;
 
-export function regions(file: Loaded, grid: readonly [number, number], events: StageEvents): Stage {
+export function regions(file: Loaded, grid: Grid, events: StageEvents): Stage {
   let scene: Scene | null = null;
   let ground: Ground = "light";
   let light: Light | null = null;
@@ -49,18 +40,9 @@ export function regions(file: Loaded, grid: readonly [number, number], events: S
     const shrunk = Math.min(most / width, LARGEST / height);
     return [width * shrunk, height * shrunk];
   };
-  const box = (): Box => middle(image.naturalWidth || 1, image.naturalHeight || 1, grid);
-  const cell = (index: number, width: number, height: number): readonly [number, number, number, number] => {
-    const [left, top, across, down] = box();
-    const [wide, high] = [(across * width) / grid[1], (down * height) / grid[0]];
-    return [left * width + (index % grid[1]) * wide, top * height + Math.floor(index / grid[1]) * high, wide, high];
-  };
   const under = (event: PointerEvent): number => {
     const frame = canvas.getBoundingClientRect();
-    const [left, top, across, down] = box();
-    const x = Math.floor((((event.clientX - frame.left) / frame.width - left) / across) * grid[1]);
-    const y = Math.floor((((event.clientY - frame.top) / frame.height - top) / down) * grid[0]);
-    return x >= 0 && y >= 0 && x < grid[1] && y < grid[0] ? y * grid[1] + x : -1;
+    return regionAt(grid, (event.clientX - frame.left) / frame.width, (event.clientY - frame.top) / frame.height);
   };
 
   canvas.addEventListener("pointermove", (event) => {
@@ -77,12 +59,10 @@ export function regions(file: Loaded, grid: readonly [number, number], events: S
   });
   canvas.addEventListener("blur", () => events.point(null));
   canvas.addEventListener("keydown", (event) => {
-    const [x, y] = [cursor % grid[1], Math.floor(cursor / grid[1])];
-    const steps: Record<string, readonly [number, number]> = { ArrowLeft: [x - 1, y], ArrowRight: [x + 1, y], ArrowUp: [x, y - 1], ArrowDown: [x, y + 1] };
-    const to = steps[event.key];
+    const to = regionBeside(grid, cursor, event.key);
     if (event.key === "Enter" || event.key === " ") events.pin({ side: "column", index: cursor });
-    else if (!to) return;
-    else if (to[0] >= 0 && to[1] >= 0 && to[0] < grid[1] && to[1] < grid[0]) cursor = to[1] * grid[1] + to[0];
+    else if (to === null) return;
+    else cursor = to;
     event.preventDefault();
     events.point({ side: "column", index: cursor });
   });
@@ -109,8 +89,8 @@ export function regions(file: Loaded, grid: readonly [number, number], events: S
     if (image.naturalWidth > 0) context.drawImage(image, 0, 0, width, height);
     const found = heat();
     const ink = inks(ground);
-    for (let index = 0; index < grid[0] * grid[1]; index += 1) {
-      const [x, y, wide, high] = cell(index, width, height);
+    for (let index = 0; index < regionCount(grid); index += 1) {
+      const [x, y, wide, high] = regionBox(grid, index, width, height);
       if (found) {
         const part = (found.values[index] ?? 0) / found.limit;
         context.globalAlpha = 0.35 + 0.45 * Math.abs(part);
@@ -130,7 +110,7 @@ export function regions(file: Loaded, grid: readonly [number, number], events: S
   }
 
   function framed(context: CanvasRenderingContext2D, index: number, width: number, height: number, stroke: string): void {
-    const [x, y, wide, high] = cell(index, width, height);
+    const [x, y, wide, high] = regionBox(grid, index, width, height);
     context.lineWidth = 5;
     context.strokeStyle = inks(ground).ground;
     context.strokeRect(x, y, wide, high);
@@ -171,7 +151,7 @@ export function regions(file: Loaded, grid: readonly [number, number], events: S
         const values = light?.side === "column" ? column(now.matrix, light.index) : row(now.matrix, index);
         const limit = largest(values) || 1;
         const cells = light?.side === "column" ? [] : Array.from(values, (value, region) => {
-          const [x, y, w, h] = cell(region, wide, high);
+          const [x, y, w, h] = regionBox(grid, region, wide, high);
           return drawn("rect", {
             x: left + x, y: top + 22 + y, width: w, height: h,
             fill: hex(colour(now.scale, value / limit, ground)), "fill-opacity": 0.35 + 0.45 * Math.abs(value / limit),

@@ -1,6 +1,7 @@
 // What the view of attention shows, whatever the model reads: what looks, what is looked at, and how much.
 
 import type { AttentionKind, Heads, ModelInfo, Token, Trace } from "../api.js";
+import { regionName } from "../grid.js";
 import { at, kendall, largest, row, strongest, together, type Matrix } from "../matrix.js";
 import type { Scale } from "../scale.js";
 import { arranged, nameless, places, type Place, type Shown } from "../tokens.js";
@@ -119,8 +120,7 @@ export function scene(trace: Trace, model: ModelInfo, wanted: Wanted): Scene | n
 }
 
 function columnName(trace: Trace, place: number): string {
-  const across = trace.grid?.[1];
-  if (across) return `row ${Math.floor(place / across) + 1}, column ${(place % across) + 1}`;
+  if (trace.grid) return regionName(trace.grid, place);
   if (trace.timeline) {
     const from = trace.timeline.start + place * trace.timeline.step;
     return `${from.toFixed(2)}–${(from + trace.timeline.step).toFixed(2)} s`;

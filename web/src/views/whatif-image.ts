@@ -1,27 +1,18 @@
 // An image whose regions are painted over with grey, by the pointer or the keyboard.
 
 import { element } from "../dom.js";
+import { regionAt, regionBeside, regionBox, regionCount, regionName, type Grid } from "../grid.js";
 import { imageAddress } from "../input.js";
 import { inks, type Ground } from "../scale.js";
 import { toBase64, type Loaded } from "../source.js";
 import { sized } from "../wave.js";
-import { middle } from "./regions.js";
 
 const LARGEST = 360;
 const GREY = "#808080";
 
-type Grid = readonly [number, number];
-
 export interface ImageChanges {
   readonly whole: HTMLElement;
   show(file: Loaded, grid: Grid, grey: readonly number[], ground: Ground): void;
-}
-
-/** Where a region stands in an image of that size. */
-function cell(index: number, grid: Grid, width: number, height: number): readonly [number, number, number, number] {
-  const [left, top, across, down] = middle(width, height, grid);
-  const [wide, high] = [(across * width) / grid[1], (down * height) / grid[0]];
-  return [left * width + (index % grid[1]) * wide, top * height + Math.floor(index / grid[1]) * high, wide, high];
 }
 
 async function opened(file: Loaded): Promise<HTMLImageElement> {
@@ -46,7 +37,7 @@ export async function greyed(file: Loaded, grid: Grid, grey: readonly number[]):
   context.drawImage(image, 0, 0);
   context.fillStyle = GREY;
   for (const index of grey) {
-    const [x, y, wide, high] = cell(index, grid, canvas.width, canvas.height);
+    const [x, y, wide, high] = regionBox(grid, index, canvas.width, canvas.height);
     const [left, top] = [Math.round(x), Math.round(y)];
     context.fillRect(left, top, Math.round(x + wide) - left, Math.round(y + high) - top);
   }
@@ -58,7 +49,7 @@ export async function greyed(file: Loaded, grid: Grid, grey: readonly number[]):
 export function imageChanges(paint: (regions: readonly number[], on: boolean) => void): ImageChanges {
   let file: Loaded | null = null;
   let image: HTMLImageElement | null = null;
-  let grid: Grid = [1, 1];
+  let grid: Grid = { rows: 1, columns: 1, covered: [0, 0, 1, 1] };
   let grey = new Set<number>();
   let ground: Ground = "light";
   let cursor = 0;
@@ -74,10 +65,7 @@ export function imageChanges(paint: (regions: readonly number[], on: boolean) =>
 
   const under = (event: PointerEvent): number => {
     const frame = canvas.getBoundingClientRect();
-    const [left, top, across, down] = middle(image?.naturalWidth ?? 1, image?.naturalHeight ?? 1, grid);
-    const x = Math.floor((((event.clientX - frame.left) / frame.width - left) / across) * grid[1]);
-    const y = Math.floor((((event.clientY - frame.top) / frame.height - top) / down) * grid[0]);
-    return x >= 0 && y >= 0 && x < grid[1] && y < grid[0] ? y * grid[1] + x : -1;
+    return regionAt(grid, (event.clientX - frame.left) / frame.width, (event.clientY - frame.top) / frame.height);
   };
 
   function draw(): void {
@@ -90,8 +78,8 @@ export function imageChanges(paint: (regions: readonly number[], on: boolean) =>
     if (!context) return;
     context.imageSmoothingEnabled = image.naturalWidth > width;
     context.drawImage(image, 0, 0, width, height);
-    for (let index = 0; index < grid[0] * grid[1]; index += 1) {
-      const [x, y, wide, high] = cell(index, grid, width, height);
+    for (let index = 0; index < regionCount(grid); index += 1) {
+      const [x, y, wide, high] = regionBox(grid, index, width, height);
       const painted = stroke?.over.has(index) ? stroke.on : grey.has(index);
       if (painted) {
         context.fillStyle = GREY;
@@ -106,7 +94,7 @@ export function imageChanges(paint: (regions: readonly number[], on: boolean) =>
       context.strokeRect(x + 0.5, y + 0.5, wide - 1, high - 1);
     }
     if (document.activeElement === canvas && canvas.matches(":focus-visible")) {
-      const [x, y, wide, high] = cell(cursor, grid, width, height);
+      const [x, y, wide, high] = regionBox(grid, cursor, width, height);
       context.lineWidth = 3;
       context.strokeStyle = inks(ground).mark;
       context.strokeRect(x, y, wide, high);
@@ -140,24 +128,22 @@ export function imageChanges(paint: (regions: readonly number[], on: boolean) =>
   canvas.addEventListener("focus", draw);
   canvas.addEventListener("blur", draw);
   canvas.addEventListener("keydown", (event) => {
-    const [x, y] = [cursor % grid[1], Math.floor(cursor / grid[1])];
-    const steps: Record<string, readonly [number, number]> = { ArrowLeft: [x - 1, y], ArrowRight: [x + 1, y], ArrowUp: [x, y - 1], ArrowDown: [x, y + 1] };
-    const to = steps[event.key];
+    const to = regionBeside(grid, cursor, event.key);
     if (event.key === " " || event.key === "Enter") paint([cursor], !grey.has(cursor));
-    else if (!to) return;
-    else if (to[0] >= 0 && to[1] >= 0 && to[0] < grid[1] && to[1] < grid[0]) cursor = to[1] * grid[1] + to[0];
+    else if (to === null) return;
+    else cursor = to;
     event.preventDefault();
-    told.textContent = `Row ${Math.floor(cursor / grid[1]) + 1}, column ${(cursor % grid[1]) + 1}.`;
+    told.textContent = `At ${regionName(grid, cursor)}.`;
     draw();
   });
 
   return {
     whole,
-    show(next, size, painted, on) {
-      grid = size;
+    show(next, over, painted, on) {
+      grid = over;
       grey = new Set(painted);
       ground = on;
-      cursor = Math.min(cursor, grid[0] * grid[1] - 1);
+      cursor = Math.min(cursor, regionCount(grid) - 1);
       if (next !== file) {
         file = next;
         image = null;

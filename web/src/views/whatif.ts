@@ -3,6 +3,7 @@
 import { option } from "../address.js";
 import { Latest, writesOfSource, type Asked } from "../api.js";
 import { button, element, fill, toggle } from "../dom.js";
+import { regionName } from "../grid.js";
 import { hasPieces } from "../tokens.js";
 import { empty, invitation, trouble } from "../trouble.js";
 import { searchOf } from "./attention.js";
@@ -110,7 +111,7 @@ function mount(container: HTMLElement, first: Context): Mounted {
       ...(now.grey.length > 4
         ? [{ name: `${now.grey.length} regions painted over`, without: (all: Changes) => ({ ...all, grey: [] }) }]
         : now.grey.map((one): Named => ({
-          name: `row ${Math.floor(one / (grid?.[1] ?? 1)) + 1}, column ${(one % (grid?.[1] ?? 1)) + 1} painted over`,
+          name: `${grid ? regionName(grid, one) : `region ${one + 1}`} painted over`,
           without: (all) => ({ ...all, grey: all.grey.filter((other) => other !== one) }),
         }))),
       ...now.mutes.map((one): Named => ({

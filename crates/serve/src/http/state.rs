@@ -5,13 +5,13 @@ use crate::hearing::Recording;
 use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::picture::Picture;
 use crate::queue::Queue;
 use crate::refusal::Refusal;
 use crate::room::{Hosted, Room};
 use crate::runs::Runs;
 use crate::work::{Item, Way, length};
 use axum::http::{HeaderMap, header};
-use gatto_data::images::{DecodeLimits, Pixels, decode_bytes};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -150,23 +150,11 @@ impl App {
     }
 
     /// An image that was sent, ready for a model.
-    pub(crate) async fn image(&self, hosted: &Arc<Hosted>, bytes: Vec<u8>) -> Result<Arc<Pixels>, Refusal> {
+    pub(crate) async fn image(&self, hosted: &Arc<Hosted>, bytes: Vec<u8>) -> Result<Arc<Picture>, Refusal> {
         let _turn = self.decoding.acquire().await.map_err(|_| Refusal::Stopping)?;
-        let limits = DecodeLimits { pixels: self.limits.pixels, ..DecodeLimits::default() };
-        let hosted = hosted.clone();
-        let decoded = tokio::task::spawn_blocking(move || {
-            let Some(preparation) = hosted.saved.plan.images else {
-                let sources = hosted.saved.plan.sources();
-                return Err(Refusal::Bad(format!(
-                    "the model `{}` reads {sources}, and no images",
-                    hosted.name()
-                )));
-            };
-            let image = decode_bytes(&bytes, &limits).map_err(|error| Refusal::Bad(error.to_string()))?;
-            let prepared = preparation.prepare(&image, None);
-            Ok(Arc::new(prepared.map_err(|error| Refusal::Bad(error.to_string()))?.pixels))
-        });
-        decoded.await.map_err(|_| Refusal::Broken)?
+        let (hosted, limits) = (hosted.clone(), self.limits.clone());
+        let decoded = tokio::task::spawn_blocking(move || Picture::decode(&hosted, &bytes, &limits));
+        decoded.await.map_err(|_| Refusal::Broken)?.map(Arc::new)
     }
 }
 

@@ -150,15 +150,43 @@ pub(crate) fn writer() -> &'static Path {
     })
 }
 
+const CAPTIONER: &str = r#"
+task = "caption"
+[tokens]
+kind = "word"
+[encoder.cnn]
+channels = [8, 8]
+stem_stride = 2
+[attention]
+score = "additive"
+[decoder.gru]
+width = 16
+[data]
+builtin = "shapes"
+[images]
+height = 64
+width = 64
+[search]
+max_length = 8
+[train]
+steps = 4
+batch_examples = 8
+validate_every = 4
+valid_examples = 4
+"#;
+
 /// A model with attention that has hardly begun to write captions.
 pub(crate) fn captioner() -> &'static Path {
     static MODEL: OnceLock<PathBuf> = OnceLock::new();
+    MODEL.get_or_init(|| trained("captioner", CAPTIONER, &[]))
+}
+
+/// One that sees all of an image, out of proportion if need be, and not its middle.
+pub(crate) fn stretching() -> &'static Path {
+    static MODEL: OnceLock<PathBuf> = OnceLock::new();
     MODEL.get_or_init(|| {
-        let config = "task = \"caption\"\n[tokens]\nkind = \"word\"\n[encoder.cnn]\nchannels = [8, 8]\nstem_stride = 2\n\
-                      [attention]\nscore = \"additive\"\n[decoder.gru]\nwidth = 16\n[data]\nbuiltin = \"shapes\"\n\
-                      [images]\nheight = 64\nwidth = 64\n[search]\nmax_length = 8\n[train]\nsteps = 4\n\
-                      batch_examples = 8\nvalidate_every = 4\nvalid_examples = 4\n";
-        trained("captioner", config, &[])
+        let config = CAPTIONER.replace("[images]", "[images]\nfit = \"stretch\"");
+        trained("stretching", &config, &[])
     })
 }
 

@@ -1,6 +1,6 @@
 //! `/v1/trace`.
 
-use crate::models::{captioner, classifier, reversing, transformer};
+use crate::models::{captioner, classifier, reversing, stretching, transformer};
 use crate::{Running, settings};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -109,6 +109,21 @@ fn images_and_texts_without_a_decoder_are_seen() {
     let refused =
         running.post("/v1/trace", &json!({ "model": "class", "text": "a", "beams": {} })).refused(400);
     assert!(refused.contains("write"), "{refused}");
+}
+
+#[test]
+fn the_regions_of_an_image_tell_what_of_it_they_cover() {
+    let running = Running::new(settings(&[("crop", captioner()), ("stretch", stretching())]));
+    let covered = |model: &str, height: usize, width: usize| {
+        let image = Image::filled(height, width, &[10, 200, 30]).expect("an image").png().expect("a file");
+        let asked = json!({ "model": model, "image": STANDARD.encode(&image) });
+        running.post("/v1/trace", &asked).json()["covered"].clone()
+    };
+    assert_eq!(covered("crop", 64, 64), json!([0.0, 0.0, 1.0, 1.0]));
+    assert_eq!(covered("crop", 80, 40), json!([0.0, 0.25, 1.0, 0.5]));
+    // 39 columns are left over: 19 on the left and 20 on the right.
+    assert_eq!(covered("crop", 41, 80), json!([19.0 / 80.0, 0.0, 41.0 / 80.0, 1.0]));
+    assert_eq!(covered("stretch", 41, 80), json!([0.0, 0.0, 1.0, 1.0]));
 }
 
 #[test]
