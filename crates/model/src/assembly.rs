@@ -3,7 +3,7 @@
 use crate::bridge::{Bridge, Shore};
 use crate::config::{
     BridgeKind, CnnConfig, DecoderConfig, EncoderConfig, EncoderKind, FeaturesConfig, Kind, ListenerConfig,
-    Plan, Reader, RecurrentDecoderConfig, RecurrentEncoderConfig, Role, SoundTransformerConfig,
+    PlaceKind, Plan, Reader, RecurrentDecoderConfig, RecurrentEncoderConfig, Role, SoundTransformerConfig,
     TransformerConfig, VitConfig, heard,
 };
 use crate::decoder::{Decoder, Looking, RecurrentDecoder, TransformerDecoder};
@@ -57,6 +57,7 @@ fn cnn_encoder(plan: &Plan, settings: &CnnConfig, initial: &mut Initial) -> Enco
             .positions
             .of_grid()
             .map(|kind| GridPositions::new(kind, rows, columns, settings.width(), initial)),
+        coordinates: settings.positions == PlaceKind::Coordinates,
         stride: settings.stride(),
         dropout: settings.dropout,
     })
@@ -244,7 +245,8 @@ fn recurrent_decoder(
     let every_step = matches!(kind, BridgeKind::EveryStep | BridgeKind::Both);
     let fed = from.as_ref().filter(|_| every_step).map(|from| from.width);
     let looked_at = plan.attention.as_ref().zip(from.as_ref().map(|from| from.width));
-    let beside = looked_at.map_or(0, |(attention, states)| attention.beside_input(settings.width, states));
+    let places = plan.encoder().map_or(0, EncoderConfig::places);
+    let beside = looked_at.map_or(0, |(it, states)| it.beside_input(settings.width, states, places));
     let network = NetworkConfig {
         cell,
         input: embedding + fed.unwrap_or(0) + beside,
@@ -263,8 +265,9 @@ fn recurrent_decoder(
         embedding: Embedding::new(vocabulary, embedding, deviation, initial),
         network: Network::new(&network, initial),
         bridge: bridge.map(|from| Bridge::new(from, &first_of(cell, settings), initial)),
-        attention: looked_at
-            .map(|(attention, states)| Looking::new(attention, settings.width, embedding, states, initial)),
+        attention: looked_at.map(|(attention, states)| {
+            Looking::new(attention, settings.width, embedding, [states, places], initial)
+        }),
         output: Output::new(settings.width, settings.output, vocabulary, tied(plan), initial),
         fed_at_every_step: fed.is_some(),
         dropout: settings.dropout,

@@ -24,17 +24,17 @@ fn everything(
     form: Form,
     cell: Cell,
     [time, input, width]: [usize; 3],
-    [positions, of_key, context]: [usize; 3],
+    [positions, of_key, context, unfed]: [usize; 4],
     lengths: &[(usize, usize)],
     seed: u64,
 ) -> Vec<Vec<f32>> {
     let device = Device::flex().autodiff();
     let (targets, sources): (Vec<usize>, Vec<usize>) = lengths.iter().copied().unzip();
-    let batch = lengths.len();
+    let (batch, fed) = (lengths.len(), context - unfed.min(context - 1));
     let mut initial = Initial::new(seed, &device);
     let x = initial.normal([batch, time, input], 1.0).val();
     let weights = LayerWeights::new(
-        initial.normal([input + context, cell.gates() * width], 0.5).val(),
+        initial.normal([input + fed, cell.gates() * width], 0.5).val(),
         initial.normal([width, cell.gates() * width], 0.5).val(),
         initial.normal([cell.bias_blocks() * width], 0.5).val(),
     );
@@ -48,6 +48,7 @@ fn everything(
         query: initial.normal([width, of_key], 0.5).val(),
         vector: initial.normal([of_key], 1.0).val(),
         after: seed % 4 < 2,
+        fed,
     };
     let exists = mask(&targets, time, &device);
     let given =
@@ -81,7 +82,7 @@ proptest! {
     fn fused_and_plain_agree(
         cell in prop_oneof![Just(Cell::Rnn), Just(Cell::Lstm), Just(Cell::Gru)],
         layer in [1usize..6, 1..9, 1..12],
-        look in [1usize..6, 1..9, 1..12],
+        look in [1usize..6, 1..9, 1..12, 0..6],
         shares in prop::collection::vec((0.0f64..1.0, 0.0f64..1.0), 1..5),
         seed in 0u64..1000,
     ) {

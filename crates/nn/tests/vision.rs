@@ -3,8 +3,8 @@
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 use gatto_nn::vision::{
-    GridPositionKind, GridPositions, ResidualBlock, ResidualConfig, ResidualNetwork, Window, convolution,
-    convolution_plain, group_norm, group_norm_plain, patches,
+    COORDINATES, GridPositionKind, GridPositions, ResidualBlock, ResidualConfig, ResidualNetwork, Window,
+    convolution, convolution_plain, coordinates, group_norm, group_norm_plain, patches,
 };
 use gatto_nn::{Initial, Precision};
 use proptest::prelude::*;
@@ -335,6 +335,21 @@ fn learned_positions_of_another_grid_lie_between_as_pytorch_says() {
         positions.visit(&mut slopes);
         check(&case, "gradient_of_weight", slopes.found.remove("weight").expect("its gradient"));
     }
+}
+
+#[test]
+fn coordinates_go_from_border_to_border() {
+    let device = Device::flex();
+    let found = values(coordinates(2, 4, &device));
+    let of = |place: usize| &found[place * COORDINATES..][..COORDINATES];
+    // The second row is half way below the middle, the first column three quarters to the left of it.
+    let root = 0.5f32.sqrt();
+    let expected = [0.5, 1.0, 0.0, 0.0, -1.0, -0.75, -root, -root, 1.0, 0.0];
+    for (found, expected) in of(4).iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-6, "{found} and not {expected}");
+    }
+    assert_eq!(of(0)[..5], of(3)[..5], "the same row");
+    assert_eq!(of(1)[5..], of(5)[5..], "the same column");
 }
 
 #[test]

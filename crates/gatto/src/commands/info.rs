@@ -222,6 +222,7 @@ fn looking(attention: &AttentionConfig) -> String {
         FeedKind::Nothing => "",
         FeedKind::Attentional => ", fed to the next step",
         FeedKind::Context => ", its context fed to the next step",
+        FeedKind::Place => ", its place fed to the next step",
     };
     let coverage = if attention.coverage { ", with coverage" } else { "" };
     let convolution =

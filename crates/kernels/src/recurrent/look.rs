@@ -6,7 +6,8 @@
 //! `e_s = vᵀ tanh(q + k_s)`, `α = softmax(e)` over the positions that exist, `c = Σ_s α_s h_s`.
 //!
 //! The state before a step asks for the context that stands behind the input of that step; or the state after it,
-//! for the input of the next step, where the first has zeros.
+//! for the input of the next step, where the first has zeros. Of the context the last `F` values stand there, as a
+//! rule all.
 
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -38,6 +39,8 @@ pub struct Look<'a> {
     pub vector: &'a [f32],
     /// Whether the state after a step asks, and not the one before it.
     pub after: bool,
+    /// `F`: how many of a context's last values stand behind the input.
+    pub fed: usize,
 }
 
 /// The gradients of what [`Look`] holds, in the same shapes.
@@ -62,6 +65,12 @@ impl<'a> Look<'a> {
         assert_eq!(self.mask.len(), batch * positions, "recurrent: the source's mask is not [B, S]");
         assert_eq!(self.w_q.len(), width * self.width, "recurrent: w_q is not [H, A]");
         assert_eq!(self.vector.len(), self.width, "recurrent: the vector is not [A]");
+        assert!(self.fed <= states, "recurrent: more of a context is fed than there is");
+    }
+
+    /// How many values of a context stand before those that are fed.
+    fn unfed(&self) -> usize {
+        self.context - self.fed
     }
 
     /// W_q as a matrix.
@@ -131,10 +140,10 @@ impl Looked {
     }
 }
 
-/// W_q and the weights of the context, which every step multiplies by.
+/// W_q and the weights of what is fed of the context, which every step multiplies by.
 pub(super) struct LookWeights<'a> {
     query: Weights<'a>,
-    context: Weights<'a>,
+    fed: Weights<'a>,
 }
 
 impl<'a> LookWeights<'a> {
@@ -142,7 +151,7 @@ impl<'a> LookWeights<'a> {
         let steps = args.shape.steps;
         args.look.map(|look| Self {
             query: weights(look.of_query(args.shape.width), steps),
-            context: weights(args.of_context(), steps),
+            fed: weights(args.of_fed(), steps),
         })
     }
 
@@ -151,7 +160,7 @@ impl<'a> LookWeights<'a> {
         let steps = args.shape.steps;
         args.look.map(|look| Self {
             query: Weights::new(look.of_query(args.shape.width).transposed(), steps),
-            context: Weights::new(args.of_context().transposed(), steps),
+            fed: Weights::new(args.of_fed().transposed(), steps),
         })
     }
 }
@@ -203,10 +212,11 @@ impl LookedRows<'_> {
 
     /// Adds what comes of the contexts of step `t` to the sums `gates` `[count, G·H]`.
     pub(super) fn enter(&self, args: &Args<'_>, weights: &LookWeights<'_>, t: usize, gates: ViewMut<'_>) {
-        let (steps, width) = (args.shape.steps, args.context());
-        let count = self.contexts.len() / (steps * width).max(1);
-        let contexts = View::strided(&self.contexts[t * width..], count, width, steps * width);
-        weights.context.multiply(gates, contexts, true);
+        let (Some(look), steps) = (args.look, args.shape.steps) else { return };
+        let row = steps * look.context;
+        let count = self.contexts.len() / row.max(1);
+        let fed = View::strided(&self.contexts[t * look.context + look.unfed()..], count, look.fed, row);
+        weights.fed.multiply(gates, fed, true);
     }
 
     /// The context `[C]` of step `at`, counted over all sentences of this part.
@@ -279,7 +289,7 @@ impl Found {
             .map(|(((queries, contexts), keys), vectors)| FoundRows { queries, contexts, keys, vectors })
     }
 
-    /// All gradients of the look, and that of the weights of the context, `[C, G·H]`, which is added to `w_x`.
+    /// All gradients of the look, and that of the weights of what is fed, `[F, G·H]`, which is added to `w_x`.
     pub(super) fn finish(
         self,
         args: &Args<'_>,
@@ -290,7 +300,8 @@ impl Found {
         let Some(look) = args.look else { return LookGradients::default() };
         let (steps, rows) = (args.shape.steps, args.shape.batch * args.shape.steps);
         let read = tape.looked.read(args, &look);
-        w_x.extend(product(View::new(&read, rows, look.context).transposed(), d_gates)); // [C, G·H]
+        let fed = View::new(&read, rows, look.context).columns(look.unfed(), look.fed);
+        w_x.extend(product(fed.transposed(), d_gates)); // [F, G·H]
         let asked = if look.after { &tape.looked.asked } else { &tape.before };
         let asked = View::new(asked, rows, args.shape.width);
         let w_q = product(asked.transposed(), View::new(&self.queries, rows, look.width)); // [H, A]
@@ -334,9 +345,9 @@ impl FoundRows<'_> {
         let (Some(look), steps, width) = (args.look, args.shape.steps, args.shape.width) else { return };
         let count = d_h.len() / width.max(1);
         if let Some(d_gates) = d_gates {
-            let contexts = &mut self.contexts[t * look.context..];
-            let to = ViewMut::strided(contexts, count, look.context, steps * look.context);
-            weights.context.multiply(to, d_gates, false);
+            let fed = &mut self.contexts[t * look.context + look.unfed()..];
+            let to = ViewMut::strided(fed, count, look.fed, steps * look.context);
+            weights.fed.multiply(to, d_gates, false);
         }
         let (out_rows, out_width) = (args.cell.out_rows(steps), args.out_width());
         vectorised(

@@ -15,8 +15,8 @@
 //! The product with `W_x` is made once for all steps; then each thread takes some rows of the batch through
 //! all steps, without waiting for another. The weight gradients are one product each after the loop.
 //!
-//! A layer may [`Look`] at a source at every step: the state before the step asks, and the context that it gets
-//! stands behind the input `x` of that step; or the state after it, for the input of the next.
+//! A layer may [`Look`] at a source at every step: the state before the step asks, and the context that it gets, or the
+//! end of it, stands behind the input `x` of that step; or the state after it, for the input of the next.
 
 mod backward;
 mod cells;
@@ -94,7 +94,7 @@ pub struct Args<'a> {
     pub x: &'a [f32],
     /// `[B, T]`: 0 on padding, anything else (1) where the step exists.
     pub mask: &'a [f32],
-    /// `[I, G·H]`: the weights of the input; with a look `[I + C, G·H]`, those of the context behind them.
+    /// `[I, G·H]`: the weights of the input; with a look `[I + F, G·H]`, those of what is fed of the context behind them.
     pub w_x: &'a [f32],
     /// `[H, G·H]`: the weights of the state.
     pub w_h: &'a [f32],
@@ -124,6 +124,11 @@ impl Args<'_> {
         self.look.map_or(0, |look| look.context)
     }
 
+    /// `F`, or 0 without a look.
+    fn fed(&self) -> usize {
+        self.look.map_or(0, |look| look.fed)
+    }
+
     /// Whether the states after the steps look.
     fn looks_after(&self) -> bool {
         self.look.is_some_and(|look| look.after)
@@ -135,14 +140,14 @@ impl Args<'_> {
         [View::new(self.x, batch * steps, input), self.all_inputs().rows(0, input)]
     }
 
-    /// The weights of the inputs and of the context: `[I + C, G·H]`.
+    /// The weights of the inputs and of what is fed: `[I + F, G·H]`.
     fn all_inputs(&self) -> View<'_> {
-        View::new(self.w_x, self.shape.input + self.context(), self.cell.gates() * self.shape.width)
+        View::new(self.w_x, self.shape.input + self.fed(), self.cell.gates() * self.shape.width)
     }
 
-    /// The weights of the context: `[C, G·H]`.
-    fn of_context(&self) -> View<'_> {
-        self.all_inputs().rows(self.shape.input, self.context())
+    /// The weights of what is fed: `[F, G·H]`.
+    fn of_fed(&self) -> View<'_> {
+        self.all_inputs().rows(self.shape.input, self.fed())
     }
 
     /// Panics unless every slice has the length that the shape asks for.
@@ -150,8 +155,8 @@ impl Args<'_> {
         self.check_inputs();
         let Shape { input, width, .. } = self.shape;
         let gates = self.cell.gates() * width;
-        let inputs = input + self.context();
-        assert_eq!(self.w_x.len(), inputs * gates, "recurrent: w_x is not [I + C, G·H] for {:?}", self.shape);
+        let inputs = input + self.fed();
+        assert_eq!(self.w_x.len(), inputs * gates, "recurrent: w_x is not [I + F, G·H] for {:?}", self.shape);
         assert_eq!(self.w_h.len(), width * gates, "recurrent: w_h is not [H, G·H] for {:?}", self.shape);
     }
 
@@ -200,7 +205,7 @@ impl Tape {
 pub struct Gradients {
     /// `[B, T, I]`.
     pub x: Vec<f32>,
-    /// `[I + C, G·H]`.
+    /// `[I + F, G·H]`.
     pub w_x: Vec<f32>,
     /// `[H, G·H]`.
     pub w_h: Vec<f32>,

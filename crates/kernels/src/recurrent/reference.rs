@@ -24,6 +24,8 @@ pub(super) struct Sizes {
     pub(super) context: usize,
     /// Whether the state after a step asks.
     pub(super) after: bool,
+    /// How many of a context's last values are fed.
+    pub(super) fed: usize,
 }
 
 fn sigmoid(x: f64) -> f64 {
@@ -41,7 +43,7 @@ impl Reference {
             let mut h = h0[b * width..][..width].to_vec();
             let mut c = c0.get(b * width..(b + 1) * width).unwrap_or(&[]).to_vec();
             let after = self.look.is_some_and(|look| look.after);
-            let mut fed = vec![0.0; context];
+            let mut seen = vec![0.0; context];
             for step in 0..steps {
                 let t = if self.reverse { steps - 1 - step } else { step };
                 let m = self.mask[b * steps + t];
@@ -49,16 +51,17 @@ impl Reference {
                     self.context(b, h).into_iter().map(|value| m * value).collect()
                 };
                 if !after {
-                    fed = seen_by(&h);
+                    seen = seen_by(&h);
                 }
-                let (h_new, c_new) = self.step(b * steps + t, &fed, &h, &c);
+                let unfed = self.look.map_or(0, |look| look.context - look.fed);
+                let (h_new, c_new) = self.step(b * steps + t, &seen[unfed..], &h, &c);
                 h = h.iter().zip(h_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
                 c = c.iter().zip(c_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
                 if after {
-                    fed = seen_by(&h);
+                    seen = seen_by(&h);
                 }
                 let row = &mut out[(b * rows + t) * (context + width)..][..context + width];
-                row[..context].copy_from_slice(&fed);
+                row[..context].copy_from_slice(&seen);
                 row[context..].copy_from_slice(&h);
             }
             if self.cell == Cell::Lstm {
@@ -83,13 +86,13 @@ impl Reference {
         (0..context).map(|j| (0..positions).map(|s| of(j, s)).sum()).collect()
     }
 
-    /// The states after the step whose input is row `at` of x, and what was seen.
-    fn step(&self, at: usize, seen: &[f64], h: &[f64], c: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// The states after the step whose input is row `at` of x, and what is fed.
+    fn step(&self, at: usize, fed: &[f64], h: &[f64], c: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let Shape { input, width, .. } = self.shape;
         let [x, w_x, w_h, bias, ..] = &self.values;
         let columns = self.cell.gates() * width;
         let from_input = |gate: usize, j: usize| -> f64 {
-            let inputs = x[at * input..][..input].iter().chain(seen);
+            let inputs = x[at * input..][..input].iter().chain(fed);
             inputs.enumerate().map(|(i, value)| value * w_x[i * columns + gate * width + j]).sum()
         };
         let from_state = |gate: usize, j: usize| -> f64 {

@@ -49,15 +49,15 @@ impl Case {
         seed: u64,
     ) -> Self {
         let Shape { batch, steps, input, width } = shape;
-        let Sizes { positions, width: of_key, context, .. } =
-            look.unwrap_or(Sizes { positions: 0, width: 0, context: 0, after: false });
+        let Sizes { positions, width: of_key, context, fed, .. } =
+            look.unwrap_or(Sizes { positions: 0, width: 0, context: 0, after: false, fed: 0 });
         let columns = cell.gates() * width;
         let mask = lengths.iter().flat_map(|&n| (0..steps).map(move |t| f32::from(t < n))).collect();
         let states = batch * width;
         let cell_states = if cell == Cell::Lstm { states } else { 0 };
         let lengths = [
             batch * steps * input,
-            (input + context) * columns,
+            (input + fed) * columns,
             width * columns,
             cell.bias_blocks() * width,
             states,
@@ -77,7 +77,7 @@ impl Case {
     fn args(&self) -> Args<'_> {
         let [x, w_x, w_h, bias, h0, c0, keys, states, w_q, vector] = &self.values;
         let Self { cell, shape, reverse, mask, exists, .. } = self;
-        let look = self.look.map(|Sizes { positions, width, context, after }| Look {
+        let look = self.look.map(|Sizes { positions, width, context, after, fed }| Look {
             positions,
             width,
             context,
@@ -87,6 +87,7 @@ impl Case {
             w_q,
             vector,
             after,
+            fed,
         });
         Args { cell: *cell, shape: *shape, reverse: *reverse, mask, x, w_x, w_h, bias, h0, c0, look }
     }
@@ -117,12 +118,14 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 fn looking_case() -> impl Strategy<Value = Case> {
-    (case(), 1..6usize, 1..20usize, 1..20usize, any::<bool>()).prop_map(
-        |(case, positions, width, context, after)| {
+    (case(), 1..6usize, 1..20usize, 1..20usize, any::<bool>(), 0.0..=1.0f64).prop_map(
+        |(case, positions, width, context, after, share)| {
             let Case { cell, shape, reverse, .. } = case;
             let exists = |steps: &[f32]| steps.iter().filter(|m| **m != 0.0).count();
             let lengths: Vec<usize> = case.mask.chunks(shape.steps).map(exists).collect();
-            Case::looking(cell, shape, reverse, &lengths, Some(Sizes { positions, width, context, after }), 3)
+            let fed = (share * context as f64).ceil() as usize;
+            let sizes = Sizes { positions, width, context, after, fed };
+            Case::looking(cell, shape, reverse, &lengths, Some(sizes), 3)
         },
     )
 }
@@ -263,7 +266,8 @@ fn wide_layers_agree_with_the_reference() {
         for (batch, threads) in [(3, 5), (37, 1), (37, 3)] {
             let shape = Shape { batch, steps: 5, input: 33, width: 70 };
             let lengths: Vec<usize> = (0..batch).map(|b| b % 6).collect();
-            let sizes = Sizes { positions: 9, width: 40, context: 35, after: threads == 3 };
+            let fed = if threads == 3 { 11 } else { 35 };
+            let sizes = Sizes { positions: 9, width: 40, context: 35, after: threads == 3, fed };
             let look = (batch == 37).then_some(sizes);
             let case = Case::looking(cell, shape, batch == 3, &lengths, look, 5);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");

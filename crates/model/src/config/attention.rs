@@ -8,7 +8,7 @@
 //! ```
 
 use super::check::{WIDEST, within};
-use super::{BridgeKind, Complaint, ModelConfig, SharingConfig};
+use super::{BridgeKind, Complaint, EncoderConfig, ModelConfig, SharingConfig};
 use gatto_nn::attention::{
     Aligned, AttentionSettings, Choosing, FocusKind as Focus, ScoreKind, ScoreSizes, TrailSettings,
 };
@@ -138,6 +138,8 @@ pub enum FeedKind {
     Attentional,
     /// The context c, what the step saw.
     Context,
+    /// The end of the context, which tells where the step looked and not what it saw.
+    Place,
 }
 
 /// Where a local window stands.
@@ -207,15 +209,21 @@ impl AttentionConfig {
             || self.focus == FocusKind::Local && self.aligned == Some(AlignedKind::Advancing)
     }
 
-    /// Width that stands beside every input of the decoder's cell.
-    pub(crate) fn beside_input(&self, query: usize, states: usize) -> usize {
+    /// Width that stands beside every input of the decoder's cell, if it looks at states of width `states` of which the
+    /// last `places` tell where they stand.
+    pub(crate) fn beside_input(&self, query: usize, states: usize, places: usize) -> usize {
         let context = if self.query == QueryKind::Previous { states } else { 0 };
-        let fed = match self.feed {
-            FeedKind::Nothing => 0,
-            FeedKind::Attentional => query,
+        let made = if self.feed == FeedKind::Attentional { query } else { 0 };
+        context + made + self.fed(states, places)
+    }
+
+    /// How many of a context's last values enter the next step.
+    pub(crate) fn fed(&self, states: usize, places: usize) -> usize {
+        match self.feed {
+            FeedKind::Nothing | FeedKind::Attentional => 0,
             FeedKind::Context => states,
-        };
-        context + fed
+            FeedKind::Place => places,
+        }
     }
 
     fn check(&self) -> Result<(), Complaint> {
@@ -244,9 +252,16 @@ impl AttentionConfig {
             let message = format!("is {cost}; write a number from 0 to 100, such as 1.0");
             return Err(Complaint::new("attention.doubly_stochastic", message));
         }
-        if self.feed == FeedKind::Context && self.query == QueryKind::Previous {
-            let message = "is \"context\", which enters the cell already where the previous state asks; write \
-                           `query = \"current\"`, or remove it";
+        let seen = match self.feed {
+            FeedKind::Nothing | FeedKind::Attentional => None,
+            FeedKind::Context => Some("context"),
+            FeedKind::Place => Some("place"),
+        };
+        if let (Some(seen), QueryKind::Previous) = (seen, self.query) {
+            let message = format!(
+                "is \"{seen}\", which enters the cell already where the previous state asks; write `query = \
+                 \"current\"`, or remove it"
+            );
             return Err(Complaint::new("attention.feed", message));
         }
         if self.gate && self.marginal_steps.is_some() {
@@ -302,6 +317,12 @@ impl ModelConfig {
             };
         };
         attention.check()?;
+        let places = self.encoder.as_ref().map_or(0, EncoderConfig::places);
+        if attention.feed == FeedKind::Place && places == 0 {
+            let message = "is \"place\", and no state of the source tells where it stands; write `positions = \
+                           \"coordinates\"` in [encoder.cnn], or `feed = \"context\"`";
+            return Err(Complaint::new("attention.feed", message));
+        }
         let SharingConfig { encoder_decoder, .. } = self.sharing;
         let fed = attention.feed != FeedKind::Nothing;
         if encoder_decoder && (attention.query == QueryKind::Previous || fed) {

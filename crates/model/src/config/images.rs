@@ -21,7 +21,7 @@ use gatto_data::images::{Grid, Preparation};
 use gatto_nn::Activation;
 use gatto_nn::positions::PositionKind;
 use gatto_nn::transformer::NormOrder;
-use gatto_nn::vision::{GridPositionKind, ResidualConfig};
+use gatto_nn::vision::{COORDINATES, GridPositionKind, ResidualConfig};
 use serde::{Deserialize, Serialize};
 
 /// How regions and patches know where they stand.
@@ -32,6 +32,8 @@ pub enum PlaceKind {
     Learned,
     /// By waves, for row and column.
     Sinusoidal,
+    /// By coordinates, which stand behind what was seen and are not added to it.
+    Coordinates,
     /// They do not.
     None,
 }
@@ -41,7 +43,7 @@ impl PlaceKind {
         match self {
             Self::Learned => Some(GridPositionKind::Learned),
             Self::Sinusoidal => Some(GridPositionKind::Sinusoidal),
-            Self::None => None,
+            Self::Coordinates | Self::None => None,
         }
     }
 }
@@ -50,7 +52,7 @@ impl PlaceKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CnnConfig {
-    /// Channels of every stage; the last are the width of a region's state.
+    /// Channels of every stage; the last are what is seen of a region.
     pub channels: Vec<usize>,
     /// Blocks of every stage.
     pub blocks: usize,
@@ -96,7 +98,12 @@ impl CnnConfig {
 
     /// Width of a region's state.
     pub fn width(&self) -> usize {
-        self.channels.last().copied().unwrap_or(0)
+        self.channels.last().copied().unwrap_or(0) + self.places()
+    }
+
+    /// How many of the last values of a region's state tell where it stands, and nothing else.
+    pub fn places(&self) -> usize {
+        if self.positions == PlaceKind::Coordinates { COORDINATES } else { 0 }
     }
 
     pub(super) fn check(&self, images: &Preparation) -> Result<(), Complaint> {
@@ -208,8 +215,13 @@ impl VitConfig {
         let key = |name: &str| format!("encoder.vit.{name}");
         within(key("patch"), self.patch, 1024)?;
         self.layers().check("encoder.vit")?;
-        if self.positions == PlaceKind::None {
-            let message = "is \"none\", and patches then stand nowhere; write \"learned\" or \"sinusoidal\"";
+        let unfit = match self.positions {
+            PlaceKind::None => Some("\"none\", and patches then stand nowhere"),
+            PlaceKind::Coordinates => Some("\"coordinates\", which the regions of [encoder.cnn] have beside them"),
+            PlaceKind::Learned | PlaceKind::Sinusoidal => None,
+        };
+        if let Some(unfit) = unfit {
+            let message = format!("is {unfit}; write \"learned\" or \"sinusoidal\"");
             return Err(Complaint::new(key("positions"), message));
         }
         if let Some([rows, columns]) = self.position_grid {

@@ -335,6 +335,14 @@ impl EncoderConfig {
         }
     }
 
+    /// How many of the last values of a state tell where it stands, and nothing else.
+    pub fn places(&self) -> usize {
+        match self {
+            Self::Cnn(settings) => settings.places(),
+            _ => 0,
+        }
+    }
+
     /// Width of a token's vector; one that reads images or sounds has none.
     pub fn embedding(&self) -> usize {
         match self.parts().1 {

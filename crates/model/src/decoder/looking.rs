@@ -26,6 +26,9 @@ pub(crate) struct Looking {
     query: QueryKind,
     #[module(skip)]
     feed: FeedKind,
+    /// How many of a context's last values are fed.
+    #[module(skip)]
+    fed: usize,
     /// Whether a step has to know what the steps before it looked at.
     #[module(skip)]
     pub(super) carried: bool,
@@ -38,7 +41,7 @@ pub(crate) struct Looking {
 #[derive(Clone, Debug)]
 pub(crate) struct LookingState {
     pub(super) source: Source,
-    /// What is fed of the step before: h̃ [B, H] or c [B, states].
+    /// What is fed of the step before: h̃ [B, H], c [B, states] or the end of c.
     pub(super) fed: Option<Tensor<2>>,
     /// What is known of earlier looks.
     remembered: Remembered,
@@ -69,7 +72,9 @@ impl LookingState {
             fed: match looking.feed {
                 FeedKind::Nothing => None,
                 FeedKind::Attentional => Some(met.clone().squeeze_dim::<2>(1)),
-                FeedKind::Context => Some(looked.context.clone().squeeze_dim::<2>(1)),
+                FeedKind::Context | FeedKind::Place => {
+                    Some(looking.end_of(looked.context.clone().squeeze_dim::<2>(1)))
+                }
             },
             remembered: self.remembered.clone().behind(looked),
             ..self.later(1)
@@ -84,12 +89,13 @@ impl LookingState {
 }
 
 impl Looking {
-    /// For a decoder of width `width`, with token vectors of `embedding`, that looks at states of width `states`.
+    /// For a decoder of width `width`, with token vectors of `embedding`, that looks at states of width `states`, of which
+    /// the last `places` tell where they stand.
     pub(crate) fn new(
         config: &AttentionConfig,
         width: usize,
         embedding: usize,
-        states: usize,
+        [states, places]: [usize; 2],
         initial: &mut Initial,
     ) -> Self {
         Self {
@@ -100,6 +106,7 @@ impl Looking {
             weights_learn: config.doubly_stochastic.is_some(),
             query: config.query,
             feed: config.feed,
+            fed: config.fed(states, places),
             carried: config.is_carried(),
             at_prediction: config.at_prediction(),
         }
@@ -128,7 +135,7 @@ impl Looking {
             fed: match self.feed {
                 FeedKind::Nothing => None,
                 FeedKind::Attentional => Some(zeros(self.meeting.bias.dims()[0])),
-                FeedKind::Context => Some(zeros(states.dims()[2])),
+                FeedKind::Context | FeedKind::Place => Some(zeros(self.fed)),
             },
             remembered: self.look.nothing_yet(batch, positions, &device),
             step: 0,
@@ -152,10 +159,12 @@ impl Looking {
     pub(super) fn of_layer(&self, state: &LookingState) -> Option<LayerLook> {
         let fits = match (self.query, self.feed) {
             (QueryKind::Previous, FeedKind::Nothing) => self.gate.is_none(),
-            (QueryKind::Current, FeedKind::Context) => state.step == 0, // nothing has been seen yet
+            // Nothing has been seen yet.
+            (QueryKind::Current, FeedKind::Context | FeedKind::Place) => state.step == 0,
             _ => false,
         };
-        self.look.of_layer(&state.source, !self.asks_before()).filter(|_| fits && !self.weights_learn)
+        let fed = if self.asks_before() { state.source.states.dims()[2] } else { self.fed };
+        self.look.of_layer(&state.source, !self.asks_before(), fed).filter(|_| fits && !self.weights_learn)
     }
 
     /// The state behind the looks of a layer, which left `seen` [B, T, states + H].
@@ -163,7 +172,13 @@ impl Looking {
         let time = seen.dims()[1];
         let width = state.source.states.dims()[2];
         let last = || seen.clone().narrow(1, time - 1, 1).narrow(2, 0, width).squeeze_dim::<2>(1);
-        LookingState { fed: (self.feed == FeedKind::Context).then(last), ..state.later(time) }
+        LookingState { fed: (self.fed > 0).then(|| self.end_of(last())), ..state.later(time) }
+    }
+
+    /// What is fed of contexts [B, states].
+    fn end_of(&self, contexts: Tensor<2>) -> Tensor<2> {
+        let width = contexts.dims()[1];
+        contexts.narrow(1, width - self.fed, self.fed)
     }
 
     /// What the tokens before, with vectors [B, T, C], bring into the output: [B, T, H].

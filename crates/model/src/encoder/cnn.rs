@@ -12,7 +12,7 @@ use burn::module::Module;
 use burn::tensor::Tensor;
 use gatto_data::images::ImageBatch;
 use gatto_nn::recurrent::CellState;
-use gatto_nn::vision::{GridPositions, ResidualNetwork};
+use gatto_nn::vision::{GridPositions, ResidualNetwork, coordinates};
 use gatto_nn::{Noise, dropout};
 
 /// Convolutions, and where each region stands.
@@ -20,6 +20,9 @@ use gatto_nn::{Noise, dropout};
 pub(crate) struct CnnEncoder {
     pub(crate) network: ResidualNetwork,
     pub(crate) positions: Option<GridPositions>,
+    /// Whether a region's state ends with the coordinates of the region.
+    #[module(skip)]
+    pub(crate) coordinates: bool,
     /// Pixels from one region to the next.
     #[module(skip)]
     pub(crate) stride: usize,
@@ -40,7 +43,11 @@ impl CnnEncoder {
             states =
                 states.clone() + positions.forward(rows, columns, &states.device()).unsqueeze_dim::<3>(0);
         }
-        let states = dropout(states, self.dropout, noise);
+        let mut states = dropout(states, self.dropout, noise);
+        if self.coordinates {
+            let places = coordinates(rows, columns, &states.device()).unsqueeze_dim::<3>(0);
+            states = Tensor::cat(vec![states, places.repeat_dim(0, batch)], 2); // [B, N, width + places]
+        }
         let memory = Memory::of_regions(states, images);
         let summary = vec![CellState { hidden: mean(&memory.states, &memory.mask), cell: None }];
         Memory { summary, ..memory }

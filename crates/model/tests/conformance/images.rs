@@ -49,10 +49,11 @@ fn vit(
 }
 
 fn encoders() -> Vec<(String, EncoderConfig)> {
-    use PlaceKind::{Learned, None, Sinusoidal};
+    use PlaceKind::{Coordinates, Learned, None, Sinusoidal};
     vec![
         cnn(Learned),
         cnn(Sinusoidal),
+        cnn(Coordinates),
         cnn(None),
         vit(true, Learned, Option::None),
         vit(false, Learned, Option::None),
@@ -130,6 +131,17 @@ fn captions() -> Vec<Variant> {
         found.push(seeing(name, encoder.clone(), decoder("lstm", writing), Some(attention)));
         let stack = DecoderConfig::Transformer(layers(PositionKind::Rotary, NormOrder::Post));
         found.push(seeing("transformer, Rotary, Post".to_owned(), encoder, stack, None));
+    }
+    for cell in ["rnn", "lstm", "gru"] {
+        for focus in [FocusKind::Soft, FocusKind::Hard] {
+            let fed = AttentionConfig { focus, feed: FeedKind::Place, ..Default::default() };
+            let gated = AttentionConfig { gate: true, deep_output: true, ..fed.clone() };
+            for attention in [fed, gated] {
+                let name = format!("{cell}, {attention:?}");
+                let encoder = cnn(PlaceKind::Coordinates);
+                found.push(seeing(name, encoder, decoder(cell, writing()), Some(attention)));
+            }
+        }
     }
     let grey = ModelConfig {
         encoder: Some(cnn(PlaceKind::Learned).1),

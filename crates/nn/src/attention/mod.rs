@@ -160,14 +160,14 @@ impl Attention {
         Source { keys: self.score.keys(&states), states, mask, identities, shareable, fan: Fan::ONE }
     }
 
-    /// What a recurrent layer needs to look by itself at every step (`after` it, or before): that of a soft focus with an additive score,
-    /// and nothing remembered of earlier looks.
-    pub fn of_layer(&self, source: &Source, after: bool) -> Option<LayerLook> {
+    /// What a recurrent layer needs to look by itself at every step (`after` it, or before), of whose context the last
+    /// `fed` values are fed: that of a soft focus with an additive score, and nothing remembered of earlier looks.
+    pub fn of_layer(&self, source: &Source, after: bool, fed: usize) -> Option<LayerLook> {
         let forgetful = self.coverage.is_none() && self.trail.is_none();
         let plain = forgetful && self.focus.is_soft() && source.fan == Fan::ONE;
         let (query, vector) = self.score.additive().filter(|_| plain)?;
         let (keys, states, mask) = (source.keys.clone()?, source.states.clone(), source.mask.clone());
-        Some(LayerLook { keys, states, mask, query, vector, after })
+        Some(LayerLook { keys, states, mask, query, vector, after, fed })
     }
 
     /// What is known before the first look of `batch` rows at so many positions.

@@ -2,9 +2,11 @@
 //!
 //! A state h asks: e_s = vᵀ tanh(h W_q + k_s), α = softmax(e) over the positions that exist, c = Σ α_s h_s. The state
 //! before a step asks for the context c that stands behind the input x of that step (Bahdanau et al., 2015); or the state
-//! after it, for the input of the next step, where the first has zeros.
+//! after it, for the input of the next step, where the first has zeros. Of the context its last values stand there, as
+//! many as are fed.
 //!
-//! Letters besides those of a layer: `S` positions of the source, `A` width of a key, `C` width of its states.
+//! Letters besides those of a layer: `S` positions of the source, `A` width of a key, `C` width of its states, `F` how
+//! much of a context is fed.
 
 use super::fused::{arguments, read};
 use super::layer::{plain_step, running};
@@ -31,6 +33,8 @@ pub struct LayerLook {
     pub vector: Tensor<1>,
     /// Whether the state after a step asks, and not the one before it.
     pub after: bool,
+    /// F: how many of a context's last values are fed.
+    pub fed: usize,
 }
 
 impl LayerLook {
@@ -56,7 +60,7 @@ pub struct LookingOutput {
     pub last: CellState,
 }
 
-/// Runs a layer, whose W_x is [I + C, G·H]: the fused form where the CPU has it, the plain form elsewhere.
+/// Runs a layer, whose W_x is [I + F, G·H]: the fused form where the CPU has it, the plain form elsewhere.
 /// On padding there is no look: context and weights are zero.
 pub fn looking_layer(kind: Cell, input: LayerInput, look: LayerLook, weights: LayerWeights) -> LookingOutput {
     match fused(kind, &input, &look, &weights) {
@@ -76,15 +80,17 @@ pub fn looking_layer_plain(
     let [batch, time, _] = x.dims();
     let mut made = vec![None; time];
     let mut state = first;
-    let mut fed = Tensor::zeros([batch, 1, look.states.dims()[2]], &x.device());
+    let context = look.states.dims()[2];
+    let mut seen_before = Tensor::zeros([batch, 1, context], &x.device());
     for t in running(time, reverse) {
         let exists = mask.clone().narrow(1, t, 1); // [B, 1]
         let asked_before = (!look.after).then(|| look.ask(state.hidden.clone(), exists.clone()));
-        let read = asked_before.as_ref().map_or(fed, |(_, context)| context.clone());
-        let beside = Tensor::cat(vec![x.clone().narrow(1, t, 1), read], 2); // [B, 1, I + C]
+        let read = asked_before.as_ref().map_or(seen_before, |(_, context)| context.clone());
+        let fed = read.narrow(2, context - look.fed, look.fed);
+        let beside = Tensor::cat(vec![x.clone().narrow(1, t, 1), fed], 2); // [B, 1, I + F]
         state = plain_step(kind, beside.squeeze_dim::<2>(1), exists.clone(), &state, &weights);
         let (shares, context) = asked_before.unwrap_or_else(|| look.ask(state.hidden.clone(), exists));
-        fed = context.clone();
+        seen_before = context.clone();
         let seen = Tensor::cat(vec![context, state.hidden.clone().unsqueeze_dim::<3>(1)], 2); // [B, 1, C + H]
         made[t] = Some((seen, shares.unsqueeze_dim::<3>(1)));
     }
@@ -115,6 +121,7 @@ struct Sizes {
     width: usize,
     context: usize,
     after: bool,
+    fed: usize,
 }
 
 impl Kept {
@@ -133,9 +140,9 @@ fn with_look<'a>(
 ) -> kernel::Args<'a> {
     let [x, w_x, w_h, bias, h0, c0, keys, states, w_q, vector] = inputs.each_ref();
     let [keys, states, w_q, vector] = [keys, states, w_q, vector].map(Values::slice);
-    let Sizes { positions, width, context, after } = look;
-    let look =
-        kernel::Look { positions, width, context, keys, states, mask: source.slice(), w_q, vector, after };
+    let Sizes { positions, width, context, after, fed } = look;
+    let mask = source.slice();
+    let look = kernel::Look { positions, width, context, keys, states, mask, w_q, vector, after, fed };
     let layer = arguments(cell, shape, reverse, target, [x, w_x, w_h, bias, h0, c0]);
     kernel::Args { look: Some(look), ..layer }
 }
@@ -143,13 +150,13 @@ fn with_look<'a>(
 impl Gradient<10> for Kept {
     fn gradients(&self, output: &[f32]) -> [Option<(Vec<f32>, Shape)>; 10] {
         let kernel::Shape { batch, steps, input, width } = self.shape;
-        let Sizes { positions, width: of_key, context, .. } = self.look;
+        let Sizes { positions, width: of_key, context, fed, .. } = self.look;
         let gates = self.cell.gates() * width;
         let found = kernel::backward(&self.arguments(), &self.tape, output);
         let state = Shape::new([batch, width]);
         [
             Some((found.x, Shape::new([batch, steps, input]))),
-            Some((found.w_x, Shape::new([input + context, gates]))),
+            Some((found.w_x, Shape::new([input + fed, gates]))),
             Some((found.w_h, Shape::new([width, gates]))),
             Some((found.bias, Shape::new([self.cell.bias_blocks() * width]))),
             Some((found.h0, state.clone())),
@@ -168,7 +175,7 @@ fn fused(kind: Cell, input: &LayerInput, look: &LayerLook, weights: &LayerWeight
     let ([_, positions, of_key], context) = (look.keys.dims(), look.states.dims()[2]);
     let width = weights.recurrent.dims()[0];
     let shape = kernel::Shape { batch, steps, input: features, width };
-    let sizes = Sizes { positions, width: of_key, context, after: look.after };
+    let sizes = Sizes { positions, width: of_key, context, after: look.after, fed: look.fed };
     let masks = [Operand::of(&input.mask)?.values, Operand::of(&look.mask)?.values];
     let [x, input_weights, recurrent, bias, hidden, cell] = super::fused::operands(input, weights)?;
     let [keys, states] = [Operand::of(&look.keys)?, Operand::of(&look.states)?];

@@ -11,5 +11,5 @@ mod residual;
 pub use convolution::{Convolution, convolution, convolution_plain};
 pub use gatto_kernels::convolution::Window;
 pub use group_norm::{GroupNorm, group_norm, group_norm_plain};
-pub use patches::{GridPositionKind, GridPositions, patches};
+pub use patches::{COORDINATES, GridPositionKind, GridPositions, coordinates, patches};
 pub use residual::{ResidualBlock, ResidualConfig, ResidualNetwork, Shortcut};

@@ -71,6 +71,23 @@ impl GridPositions {
     }
 }
 
+/// How many values tell a place by its [`coordinates`].
+pub const COORDINATES: usize = 10;
+
+/// The coordinates of the places in a grid, row by row: [rows·columns, [`COORDINATES`]]. With u from −1 at the upper border to
+/// 1 at the lower one: u, sin πu, cos πu, sin 2πu, cos 2πu; then the same from left to right. Which of two places lies
+/// further to the left is a matter of one difference.
+pub fn coordinates(rows: usize, columns: usize, device: &Device) -> Tensor<2> {
+    let along = |place: usize, count: usize| {
+        let u = (2 * place + 1) as f64 / count as f64 - 1.0;
+        let angle = std::f64::consts::PI * u;
+        [u, angle.sin(), angle.cos(), (2.0 * angle).sin(), (2.0 * angle).cos()].map(|value| value as f32)
+    };
+    let values = (0..rows * columns)
+        .flat_map(|place| [along(place / columns, rows), along(place % columns, columns)].concat());
+    Tensor::from_data(TensorData::new(values.collect::<Vec<f32>>(), [rows * columns, COORDINATES]), device)
+}
+
 /// Waves of the row in the first half of the features, of the column in the second: [rows·columns, C].
 fn waves(rows: usize, columns: usize, width: usize, device: &Device) -> Tensor<2> {
     let half = width / 2;

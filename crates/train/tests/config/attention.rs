@@ -105,6 +105,18 @@ fn attention_that_makes_no_sense_is_refused_where_it_stands() {
             "`attention.feed` is \"context\", which enters the cell already where the previous state asks; write \
              `query = \"current\"`, or remove it",
         ),
+        (
+            attending("query = \"previous\"\nfeed = \"place\""),
+            "10:1",
+            "`attention.feed` is \"place\", which enters the cell already where the previous state asks; write \
+             `query = \"current\"`, or remove it",
+        ),
+        (
+            attending("feed = \"place\""),
+            "9:1",
+            "`attention.feed` is \"place\", and no state of the source tells where it stands; write `positions = \
+             \"coordinates\"` in [encoder.cnn], or `feed = \"context\"`",
+        ),
         // What widens the decoder's input.
         (
             attending("query = \"previous\"\n[sharing]\nencoder_decoder = true"),

@@ -260,6 +260,12 @@ fn encoders_of_images_that_make_no_sense_are_refused_where_they_stand() {
             "`encoder.vit.positions` is \"none\", and patches then stand nowhere; write \"learned\" or \"sinusoidal\"",
         ),
         (
+            vit("positions = \"coordinates\""),
+            "5:1",
+            "`encoder.vit.positions` is \"coordinates\", which the regions of [encoder.cnn] have beside them; write \
+             \"learned\" or \"sinusoidal\"",
+        ),
+        (
             vit("positions = \"sinusoidal\"\nposition_grid = [4, 4]"),
             "6:1",
             "`encoder.vit.position_grid` is for `positions = \"learned\"`; remove it, or write that",

@@ -383,7 +383,9 @@ impl ModelConfig {
         match decoder.parts().1 {
             Kind::Recurrent(cell, settings) => {
                 let fed = matches!(settings.bridge, Some(BridgeKind::EveryStep | BridgeKind::Both));
-                let beside = self.attention.as_ref().map_or(0, |it| it.beside_input(settings.width, states));
+                let places = self.encoder.as_ref().map_or(0, EncoderConfig::places);
+                let looking = self.attention.as_ref();
+                let beside = looking.map_or(0, |it| it.beside_input(settings.width, states, places));
                 let input = decoder.embedding() + beside + if fed { states } else { 0 };
                 check_recurrent_decoder(at, cell, settings, input)?;
                 let scored = settings.output.unwrap_or(settings.width);
