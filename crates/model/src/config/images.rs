@@ -217,7 +217,9 @@ impl VitConfig {
         self.layers().check("encoder.vit")?;
         let unfit = match self.positions {
             PlaceKind::None => Some("\"none\", and patches then stand nowhere"),
-            PlaceKind::Coordinates => Some("\"coordinates\", which the regions of [encoder.cnn] have beside them"),
+            PlaceKind::Coordinates => {
+                Some("\"coordinates\", which the regions of [encoder.cnn] have beside them")
+            }
             PlaceKind::Learned | PlaceKind::Sinusoidal => None,
         };
         if let Some(unfit) = unfit {
