@@ -7,9 +7,9 @@ pub(crate) fn keep() {
     set_purge_delay(-1);
 }
 
-/// For a tenth of a second. A service runs for months: what many clients once made it need would else stay its own.
+/// For some seconds. A service runs for months: what many clients once made it need would else stay its own.
 pub(crate) fn give_back() {
-    set_purge_delay(100);
+    set_purge_delay(2000);
 }
 
 fn set_purge_delay(milliseconds: c_long) {
