@@ -55,6 +55,7 @@ fn everything(
         LayerInput { x: x.clone(), mask: exists, first: first.clone(), reverse: seed.is_multiple_of(2) };
     let LookingOutput { seen, weights: shares, last } = form(cell, given, look.clone(), weights.clone());
     let mut loss = (seen.clone() * initial.normal([batch, time, context + width], 1.0).val().detach()).sum()
+        + (shares.clone() * initial.normal([batch, time, positions], 1.0).val().detach()).sum()
         + (last.hidden.clone() * initial.normal([batch, width], 1.0).val().detach()).sum();
     let mut found = vec![values(seen), values(shares), values(last.hidden)];
     if let Some(c) = last.cell {

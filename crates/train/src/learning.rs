@@ -162,16 +162,38 @@ impl Lesson<'_> {
         let (unscored, alignment) = model.forward_unscored(inputs, memory.as_ref(), noise);
         let losses = unscored.losses(&asked.targets); // [B·T]
         let loss = losses.clone().sum(); // [1]
-        let even =
-            self.attention.and_then(|attention| attention.doubly_stochastic).filter(|cost| *cost > 0.0);
-        if let Some((cost, Alignment { weights, .. })) = even.zip(alignment.as_ref()) {
-            return (scalar(&loss), loss + unevenness(weights, &asked.targets, batch) * cost);
+        let price = alignment.as_ref().and_then(|looks| self.price(&looks.weights, &asked.targets, batch));
+        if let Some(price) = price {
+            return (scalar(&loss), loss + price);
         }
         let Some((hard, Alignment { weights, choice: Some(choice) })) = hard.zip(alignment) else {
             return (scalar(&loss), loss);
         };
         let costs = Costs::new(losses, asked.targets.weights.clone(), batch.target.width, hard.is_carried());
         (scalar(&loss), loss + surrogate(&costs, &weights, &choice, hard, self.average_loss))
+    }
+
+    /// What the weights α [B, T, S] of a soft focus cost at target tokens that exist, if anything, over all examples:
+    /// λ Σ_i (1 − Σ_t α_ti)² with λ = `doubly_stochastic`, and −λ Σ_ti α_ti ln α_ti with λ = `concentration.price`.
+    fn price(&self, weights: &Tensor<3>, targets: &Targets, batch: &Batch) -> Option<Tensor<1>> {
+        /// Smaller than any weight that counts; its logarithm is finite.
+        const LEAST: f32 = 1e-20;
+        let attention = self.attention?;
+        let existing = || {
+            let exists = TensorData::new(targets.weights.clone(), [batch.target.rows, batch.target.width, 1]);
+            weights.clone() * Tensor::from_data(exists, &weights.device()) // [B, T, S]
+        };
+        let uneven = attention.doubly_stochastic.filter(|price| *price > 0.0).map(|price| {
+            let left = existing().sum_dim(1).neg() + 1.0; // [B, 1, S]
+            (left.clone() * left).sum() * price
+        });
+        let concentration = attention.concentration.filter(|it| it.price > 0.0 && self.step > it.after);
+        let spread = concentration
+            .map(|concentration| (existing() * (weights.clone() + LEAST).log()).sum() * -concentration.price);
+        match (uneven, spread) {
+            (Some(uneven), Some(spread)) => Some(uneven + spread),
+            (uneven, spread) => uneven.or(spread),
+        }
     }
 }
 
@@ -213,14 +235,6 @@ fn told<'m>(model: &'m Model, asked: &Asked<'_>, noise: &mut Noise) -> Unscored<
     told.unwrap_or_else(|| unreachable!("a model that writes nothing has an encoder and a head"))
 }
 
-/// Σ_i (1 − Σ_t α_ti)² over all examples, from weights α [B, T, S] at target tokens that exist.
-fn unevenness(weights: &Tensor<3>, targets: &Targets, batch: &Batch) -> Tensor<1> {
-    let exists = TensorData::new(targets.weights.clone(), [batch.target.rows, batch.target.width, 1]);
-    let looked = (weights.clone() * Tensor::from_data(exists, &weights.device())).sum_dim(1); // [B, 1, S]
-    let left = looked.neg() + 1.0;
-    (left.clone() * left).sum()
-}
-
 fn scalar(loss: &Tensor<1>) -> f64 {
     f64::from(loss.clone().into_scalar::<f32>())
 }
@@ -241,7 +255,37 @@ fn decoder_inputs(model: &Model, batch: &Batch, config: &TrainConfig, step: u64,
 
 #[cfg(test)]
 mod tests {
-    use super::dealt;
+    use super::{Lesson, dealt, scalar};
+    use crate::asked::{Asked, Draws};
+    use crate::config::TrainConfig;
+    use burn::tensor::{Device, Tensor};
+    use gatto_data::{Limits, evaluation_batches};
+    use gatto_model::config::ConcentrationConfig;
+    use gatto_model::{AttentionConfig, Task};
+
+    #[test]
+    fn a_spread_look_costs_its_entropy_once_its_time_has_come() {
+        let examples = [(vec![9], vec![]), (vec![9], vec![7])];
+        let batch = evaluation_batches(&examples, &Limits::examples(2)).expect("a batch").remove(0);
+        // The second target token of the first example is padding.
+        let weights = [[[0.5f32, 0.5], [0.5, 0.5]], [[0.5, 0.5], [1.0, 0.0]]];
+        let weights = Tensor::<3>::from_data(weights, &Device::flex());
+        let config = TrainConfig::default();
+        let asked = Asked::new(Task::Translate, &batch, &config.masking(), 10, Draws::Step(0));
+        let price = |attention: &AttentionConfig, step| {
+            let lesson = Lesson { attention: Some(attention), ..Lesson::new(&config, step, 0) };
+            lesson.price(&weights, &asked.targets, &batch).map(|price| scalar(&price))
+        };
+        let concentration = Some(ConcentrationConfig { price: 0.2, after: 9 });
+        let attention = AttentionConfig { concentration, ..Default::default() };
+        assert_eq!(price(&attention, 9), None);
+        assert!((price(&attention, 10).expect("a price") - 0.2 * 2.0 * 2f64.ln()).abs() < 1e-6);
+        // Position by position: 1 − 0.5, twice, and 1 − 1.5, 1 − 0.5.
+        let both = AttentionConfig { doubly_stochastic: Some(3.0), ..attention };
+        let expected = 0.2 * 2.0 * 2f64.ln() + 3.0 * 4.0 * 0.25;
+        assert!((price(&both, 10).expect("a price") - expected).abs() < 1e-6);
+        assert_eq!(price(&AttentionConfig::default(), 10), None);
+    }
 
     #[test]
     fn hands_get_even_loads_and_their_items_in_order() {

@@ -218,7 +218,15 @@ fn a_run_over_files_with_several_captions_and_random_parts_resumes_exactly() {
         "train = { images = \".\", tsv = \"list.tsv\" }\nvalid = { images = \".\", tsv = \"list.tsv\" }\n";
     let parts = format!("{CHANGED}crop = 0.5\nstretch = 1.3\nflip = 0.5\n");
     resumed_exactly("files", |steps| {
-        format!("{}captions = 2\n", looking(files, &parts, "doubly_stochastic = 0.5\n", steps))
+        format!(
+            "{}captions = 2\n",
+            looking(
+                files,
+                &parts,
+                "doubly_stochastic = 0.5\nconcentration = { price = 0.1, after = 7 }\n",
+                steps
+            )
+        )
     });
 }
 

@@ -12,7 +12,8 @@ use crate::steady::product_steady;
 
 /// Runs the layer. Returns the output, `[B, T, H]` for the plain cell and the GRU, `[B, T + 1, H]` for the
 /// LSTM with the final cell state in row `T`; and the tape for [`super::backward()`]. With a look a row of the output
-/// holds the context and behind it the state, `C + H`.
+/// holds the context, the state and the weights α of the look, `C + H + S`; on padding there is no look, and context and
+/// weights are zero.
 ///
 /// # Panics
 /// If a slice does not have the length that `args.shape` asks for.
@@ -152,7 +153,7 @@ struct Rows<'a> {
     before: &'a mut [f32],
     /// `[count, T, H]` or empty.
     inner: &'a mut [f32],
-    /// `[count, T, C + H]`, LSTM `[count, T + 1, C + H]`.
+    /// `[count, T, C + H + S]`, LSTM `[count, T + 1, C + H + S]`.
     out: &'a mut [f32],
     looked: LookedRows<'a>,
 }
@@ -190,7 +191,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The look of the states after a step, if they look; and what was seen, put before the states in the output.
+    /// The look of the states after a step, if they look; and what was seen, put around the states in the output.
     fn look_after(&mut self, args: &Args<'_>, weights: &LookWeights<'_>, t: usize) {
         let (steps, width, context) = (args.shape.steps, args.shape.width, args.context());
         let (out_rows, out_width) = (args.cell.out_rows(steps), args.out_width());
@@ -200,8 +201,10 @@ impl Rows<'_> {
             self.looked.ask(args, weights, [self.first, t], states);
         }
         for row in 0..self.count {
-            let seen = &mut self.out[(row * out_rows + t) * out_width..][..context];
-            seen.copy_from_slice(self.looked.context(row * steps + t, context));
+            let out = &mut self.out[(row * out_rows + t) * out_width..][..out_width];
+            let (seen, shares) = self.looked.found(row * steps + t, [context, out_width - context - width]);
+            out[..context].copy_from_slice(seen);
+            out[context + width..].copy_from_slice(shares);
         }
     }
 
@@ -260,7 +263,7 @@ impl Rows<'_> {
                         h.copy_from_slice(h_before);
                     }
                     if next.is_none() {
-                        c_final[context..].copy_from_slice(c);
+                        c_final[context..][..width].copy_from_slice(c);
                     }
                 }
             }

@@ -94,7 +94,7 @@ pub(super) struct Looked {
     /// `[B, T, A]`.
     queries: Vec<f32>,
     /// `[B, T, S]`: α; zeros on padding.
-    pub(super) weights: Vec<f32>,
+    weights: Vec<f32>,
     /// `[B, T, C]`; zeros on padding.
     contexts: Vec<f32>,
     /// `[B, T, H]`: the states that asked, if they are those after the steps; else the tape has them.
@@ -219,9 +219,9 @@ impl LookedRows<'_> {
         weights.fed.multiply(gates, fed, true);
     }
 
-    /// The context `[C]` of step `at`, counted over all sentences of this part.
-    pub(super) fn context(&self, at: usize, width: usize) -> &[f32] {
-        &self.contexts[at * width..][..width]
+    /// The context `[C]` of step `at`, counted over all sentences of this part, and its weights `[S]`.
+    pub(super) fn found(&self, at: usize, [context, positions]: [usize; 2]) -> (&[f32], &[f32]) {
+        (&self.contexts[at * context..][..context], &self.weights[at * positions..][..positions])
     }
 }
 
@@ -360,7 +360,8 @@ impl FoundRows<'_> {
                         d_context.fill(0.0);
                         continue;
                     }
-                    add(d_context, 1.0, &grad_out[(sentence * out_rows + t) * out_width..][..look.context]);
+                    let d_out = &grad_out[(sentence * out_rows + t) * out_width..][..out_width];
+                    add(d_context, 1.0, &d_out[..look.context]);
                     let at_all = sentence * steps + t;
                     let keys = look.positions * look.width;
                     OneBack {
@@ -370,6 +371,7 @@ impl FoundRows<'_> {
                         shares: &tape.looked.weights[at_all * look.positions..][..look.positions],
                         context: &tape.looked.contexts[at_all * look.context..][..look.context],
                         d_context,
+                        d_shares: &d_out[look.context + width..],
                     }
                     .run(
                         &mut self.queries[at * look.width..][..look.width],
@@ -395,18 +397,20 @@ struct OneBack<'a> {
     /// `[C]`, and its gradient.
     context: &'a [f32],
     d_context: &'a [f32],
+    /// `[S]`: the gradient of α itself.
+    d_shares: &'a [f32],
 }
 
 impl OneBack<'_> {
     /// Adds to the gradients of the query `[A]`, the keys `[S, A]` and the vector `[A]`.
     #[inline(always)]
     fn run(self, d_query: &mut [f32], d_keys: &mut [f32], d_vector: &mut [f32]) {
-        let Self { look, sentence, query, shares, context, d_context } = self;
+        let Self { look, sentence, query, shares, context, d_context, d_shares } = self;
         let [keys, states, _] = look.sentence(sentence);
-        // dL/de_s = α_s (dL/dα_s − Σ_r α_r dL/dα_r), where dL/dα_s = dL/dc · h_s, and Σ_r α_r h_r = c.
-        let mean = dot(d_context, context);
+        // dL/de_s = α_s (dL/dα_s − Σ_r α_r dL/dα_r), where c brings dL/dc · h_s to dL/dα_s, and Σ_r α_r h_r = c.
+        let mean = dot(d_context, context) + dot(d_shares, shares);
         for s in (0..look.positions).filter(|&s| shares[s] != 0.0) {
-            let of_share = dot(d_context, &states[s * look.context..][..look.context]);
+            let of_share = dot(d_context, &states[s * look.context..][..look.context]) + d_shares[s];
             let gradient = shares[s] * (of_share - mean);
             let key = &keys[s * look.width..][..look.width];
             let d_key = &mut d_keys[s * look.width..][..look.width];

@@ -109,14 +109,14 @@ pub struct Args<'a> {
 }
 
 impl Args<'_> {
-    /// The number of values in the output: `B · T · H`, for the LSTM `B · (T + 1) · H`; with a look, `C + H` for `H`.
+    /// The number of values in the output: `B · T · H`, for the LSTM `B · (T + 1) · H`; with a look, `C + H + S` for `H`.
     pub fn out_len(&self) -> usize {
         self.shape.batch * self.cell.out_rows(self.shape.steps) * self.out_width()
     }
 
-    /// Values of a row of the output: the context, if there is a look, and the state behind it.
+    /// Values of a row of the output: the state; with a look the context before it and the weights behind it.
     fn out_width(&self) -> usize {
-        self.context() + self.shape.width
+        self.context() + self.shape.width + self.look.map_or(0, |look| look.positions)
     }
 
     /// `C`, or 0 without a look.
@@ -191,13 +191,6 @@ pub struct Tape {
     inner: Vec<f32>,
     /// Empty without a look.
     looked: look::Looked,
-}
-
-impl Tape {
-    /// α of every step, `[B, T, S]`: what each position counted; zeros on padding, and empty without a look.
-    pub fn weights(&self) -> &[f32] {
-        &self.looked.weights
-    }
 }
 
 /// The gradients of all that [`Args`] holds, in the same shapes.

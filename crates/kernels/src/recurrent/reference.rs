@@ -38,42 +38,43 @@ impl Reference {
         let rows = self.cell.out_rows(steps);
         let [_, _, _, _, h0, c0, ..] = &self.values;
         let context = self.look.map_or(0, |look| look.context);
-        let mut out = vec![0.0; batch * rows * (context + width)];
+        let positions = self.look.map_or(0, |look| look.positions);
+        let out_width = context + width + positions;
+        let mut out = vec![0.0; batch * rows * out_width];
         for b in 0..batch {
             let mut h = h0[b * width..][..width].to_vec();
             let mut c = c0.get(b * width..(b + 1) * width).unwrap_or(&[]).to_vec();
             let after = self.look.is_some_and(|look| look.after);
-            let mut seen = vec![0.0; context];
+            let [mut seen, mut shares] = [vec![0.0; context], vec![0.0; positions]];
             for step in 0..steps {
                 let t = if self.reverse { steps - 1 - step } else { step };
                 let m = self.mask[b * steps + t];
-                let seen_by = |h: &[f64]| -> Vec<f64> {
-                    self.context(b, h).into_iter().map(|value| m * value).collect()
+                let seen_by = |h: &[f64]| -> [Vec<f64>; 2] {
+                    self.look(b, h).map(|part| part.into_iter().map(|value| m * value).collect())
                 };
                 if !after {
-                    seen = seen_by(&h);
+                    [seen, shares] = seen_by(&h);
                 }
                 let unfed = self.look.map_or(0, |look| look.context - look.fed);
                 let (h_new, c_new) = self.step(b * steps + t, &seen[unfed..], &h, &c);
                 h = h.iter().zip(h_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
                 c = c.iter().zip(c_new).map(|(old, new)| m * new + (1.0 - m) * old).collect();
                 if after {
-                    seen = seen_by(&h);
+                    [seen, shares] = seen_by(&h);
                 }
-                let row = &mut out[(b * rows + t) * (context + width)..][..context + width];
-                row[..context].copy_from_slice(&seen);
-                row[context..].copy_from_slice(&h);
+                let row = &mut out[(b * rows + t) * out_width..][..out_width];
+                row.copy_from_slice(&[&seen[..], &h, &shares].concat());
             }
             if self.cell == Cell::Lstm {
-                out[(b * rows + steps) * (context + width) + context..][..width].copy_from_slice(&c);
+                out[(b * rows + steps) * out_width + context..][..width].copy_from_slice(&c);
             }
         }
         out
     }
 
-    /// What the state `h` of sentence `b` gets from its look; nothing without one.
-    fn context(&self, b: usize, h: &[f64]) -> Vec<f64> {
-        let Some(Sizes { positions, width, context, .. }) = self.look else { return Vec::new() };
+    /// The context that the state `h` of sentence `b` gets from its look, and the weights; nothing without one.
+    fn look(&self, b: usize, h: &[f64]) -> [Vec<f64>; 2] {
+        let Some(Sizes { positions, width, context, .. }) = self.look else { return Default::default() };
         let [.., keys, states, w_q, vector] = &self.values;
         let query = |a: usize| h.iter().enumerate().map(|(j, h)| h * w_q[j * width + a]).sum::<f64>();
         let score = |s: usize| -> f64 {
@@ -82,8 +83,9 @@ impl Reference {
         let shares: Vec<f64> =
             (0..positions).map(|s| self.exists[b * positions + s] * score(s).exp()).collect();
         let sum = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        let of = |j: usize, s: usize| shares[s] / sum * states[(b * positions + s) * context + j];
-        (0..context).map(|j| (0..positions).map(|s| of(j, s)).sum()).collect()
+        let shares: Vec<f64> = shares.into_iter().map(|share| share / sum).collect();
+        let of = |j: usize, s: usize| shares[s] * states[(b * positions + s) * context + j];
+        [(0..context).map(|j| (0..positions).map(|s| of(j, s)).sum()).collect(), shares]
     }
 
     /// The states after the step whose input is row `at` of x, and what is fed.

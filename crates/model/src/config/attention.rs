@@ -61,6 +61,9 @@ pub struct AttentionConfig {
     /// `soft`: what Σ_i (1 − Σ_t α_ti)² costs, so that every position is looked at (Xu et al., 2015).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubly_stochastic: Option<f64>,
+    /// `soft`: what a nat of entropy of the weights costs, so that a look is at one place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concentration: Option<ConcentrationConfig>,
     /// `hard`: at prediction, draw positions from this seed; the most probable if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prediction_seed: Option<u64>,
@@ -78,6 +81,7 @@ impl Default for AttentionConfig {
             gate: false,
             deep_output: false,
             doubly_stochastic: None,
+            concentration: None,
             width: None,
             max_positions: None,
             window: None,
@@ -88,6 +92,17 @@ impl Default for AttentionConfig {
             prediction_seed: None,
         }
     }
+}
+
+/// `concentration = { price = 0.3, after = 5000 }`: the price of looking at several places at once.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConcentrationConfig {
+    /// What a nat of entropy of the weights costs.
+    pub price: f64,
+    /// Updates before that, in which it costs nothing: where to look has to be found out before it can be settled.
+    #[serde(default)]
+    pub after: u64,
 }
 
 /// `convolution = { channels = 10, width = 31 }`: over the weights of the last look.
@@ -248,9 +263,15 @@ impl AttentionConfig {
             let message = format!("is {entropy}; write a number from 0 to below 1, such as 0.01");
             return Err(Complaint::new("attention.entropy", message));
         }
-        if let Some(cost) = self.doubly_stochastic.filter(|cost| !(0.0..=100.0).contains(cost)) {
-            let message = format!("is {cost}; write a number from 0 to 100, such as 1.0");
-            return Err(Complaint::new("attention.doubly_stochastic", message));
+        let prices = [
+            ("doubly_stochastic", self.doubly_stochastic, 100.0, "1.0"),
+            ("concentration.price", self.concentration.map(|concentration| concentration.price), 10.0, "0.3"),
+        ];
+        for (key, price, most, usual) in prices {
+            if let Some(price) = price.filter(|price| !(0.0..=most).contains(price)) {
+                let message = format!("is {price}; write a number from 0 to {most}, such as {usual}");
+                return Err(Complaint::new(format!("attention.{key}"), message));
+            }
         }
         let seen = match self.feed {
             FeedKind::Nothing | FeedKind::Attentional => None,
@@ -286,6 +307,7 @@ impl AttentionConfig {
         belongs(self.max_positions.is_some(), location, "max_positions", "`score = \"location\"`")?;
         let soft = self.focus == FocusKind::Soft;
         belongs(self.doubly_stochastic.is_some(), soft, "doubly_stochastic", "`focus = \"soft\"`")?;
+        belongs(self.concentration.is_some(), soft, "concentration", "`focus = \"soft\"`")?;
         belongs(self.window.is_some(), local, "window", "`focus = \"local\"`")?;
         belongs(self.aligned.is_some(), local, "aligned", "`focus = \"local\"`")?;
         belongs(self.baseline.is_some(), hard, "baseline", "`focus = \"hard\"`")?;

@@ -22,7 +22,8 @@ mod sounds;
 mod transformer;
 
 pub use attention::{
-    AlignedKind, AttentionConfig, BaselineKind, ConvolutionConfig, FeedKind, FocusKind, QueryKind,
+    AlignedKind, AttentionConfig, BaselineKind, ConcentrationConfig, ConvolutionConfig, FeedKind, FocusKind,
+    QueryKind,
 };
 pub use check::Complaint;
 pub use ctc::CtcConfig;

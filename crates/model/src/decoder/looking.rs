@@ -19,9 +19,6 @@ pub(crate) struct Looking {
     gate: Option<Linear>,
     /// W_e and b_e, for the vector of the token before: h̃ = tanh(W_c [c; s] + b_c + W_e E y + b_e).
     words: Option<Linear>,
-    /// Whether something is learnt from the weights themselves.
-    #[module(skip)]
-    weights_learn: bool,
     #[module(skip)]
     query: QueryKind,
     #[module(skip)]
@@ -103,7 +100,6 @@ impl Looking {
             meeting: Linear::new(states + width, width, initial),
             gate: config.gate.then(|| Linear::new(width, 1, initial)),
             words: config.deep_output.then(|| Linear::new(embedding, width, initial)),
-            weights_learn: config.doubly_stochastic.is_some(),
             query: config.query,
             feed: config.feed,
             fed: config.fed(states, places),
@@ -164,7 +160,7 @@ impl Looking {
             _ => false,
         };
         let fed = if self.asks_before() { state.source.states.dims()[2] } else { self.fed };
-        self.look.of_layer(&state.source, !self.asks_before(), fed).filter(|_| fits && !self.weights_learn)
+        self.look.of_layer(&state.source, !self.asks_before(), fed).filter(|_| fits)
     }
 
     /// The state behind the looks of a layer, which left `seen` [B, T, states + H].

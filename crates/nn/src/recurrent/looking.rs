@@ -12,7 +12,7 @@ use super::fused::{arguments, read};
 use super::layer::{plain_step, running};
 use super::{Cell, CellState, LayerInput, LayerWeights};
 use crate::attention::additive_plain;
-use crate::flex::{Gradient, Operand, Values, operation, plain};
+use crate::flex::{Gradient, Operand, Values, operation};
 use burn::tensor::activation::softmax;
 use burn::tensor::{Shape, Tensor};
 use gatto_kernels::recurrent as kernel;
@@ -54,7 +54,7 @@ impl LayerLook {
 pub struct LookingOutput {
     /// The context of every step and behind it the state after it: `[B, T, C + H]`.
     pub seen: Tensor<3>,
-    /// α: `[B, T, S]`, outside any gradient graph.
+    /// α: `[B, T, S]`; zeros on padding.
     pub weights: Tensor<3>,
     /// The state after the last step.
     pub last: CellState,
@@ -95,7 +95,7 @@ pub fn looking_layer_plain(
         made[t] = Some((seen, shares.unsqueeze_dim::<3>(1)));
     }
     let (seen, shares): (Vec<_>, Vec<_>) = made.into_iter().flatten().unzip();
-    LookingOutput { seen: Tensor::cat(seen, 1), weights: Tensor::cat(shares, 1).detach(), last: state }
+    LookingOutput { seen: Tensor::cat(seen, 1), weights: Tensor::cat(shares, 1), last: state }
 }
 
 /// What the backward pass reads again.
@@ -183,11 +183,14 @@ fn fused(kind: Cell, input: &LayerInput, look: &LayerLook, weights: &LayerWeight
     let operands = [x, input_weights, recurrent, bias, hidden, cell, keys, states, query, vector];
     let inputs = operands.each_ref().map(|operand| operand.values.clone());
     let (out, tape) = kernel::forward(&with_look(kind, shape, sizes, input.reverse, &masks, &inputs));
-    let shares = plain(tape.weights().to_vec(), [batch, steps, positions]);
     let reverse = input.reverse;
     let remember = || Kept { cell: kind, shape, look: sizes, reverse, masks, inputs, tape: Arc::new(tape) };
-    let shape_out = [batch, kind.out_rows(steps), context + width];
+    let seen = context + width;
+    let shape_out = [batch, kind.out_rows(steps), seen + positions];
     let layer = read(kind, operation(operands, out, shape_out, remember), steps, reverse);
-    let state = |part: Tensor<2>| part.narrow(1, context, width);
-    Some(LookingOutput { seen: layer.states, weights: shares, last: layer.last.map(state) })
+    Some(LookingOutput {
+        seen: layer.states.clone().narrow(2, 0, seen),
+        weights: layer.states.narrow(2, seen, positions),
+        last: layer.last.map(|part| part.narrow(1, context, width)),
+    })
 }

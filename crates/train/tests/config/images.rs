@@ -336,6 +336,16 @@ fn attention_that_makes_no_sense_with_images_is_refused() {
             "9:1",
             "`attention.doubly_stochastic` is -1; write a number from 0 to 100, such as 1.0",
         ),
+        (
+            looking("focus = \"hard\"\nconcentration = { price = 0.1 }"),
+            "10:1",
+            "`attention.concentration` is for `focus = \"soft\"`",
+        ),
+        (
+            looking("concentration = { price = 11.0, after = 9 }"),
+            "9:19",
+            "`attention.concentration.price` is 11; write a number from 0 to 10, such as 0.3",
+        ),
         (looking("doubly_stochastic = nan"), "9:1", "`attention.doubly_stochastic` is NaN; write a number"),
         (
             with(&looking("gate = true"), "decoder.lstm", "decoder.transformer"),
