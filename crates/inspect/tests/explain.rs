@@ -69,6 +69,7 @@ fn of(config: ModelConfig) -> Saved {
         labels: None,
         search: Default::default(),
         statistics: None,
+        shortlist: None,
     };
     saved.search.max_length = 12;
     saved

@@ -72,6 +72,7 @@ fn of(config: ModelConfig) -> Saved {
         labels: labels.map(Arc::new),
         search: Default::default(),
         statistics: None,
+        shortlist: None,
     }
 }
 

@@ -3,7 +3,7 @@
 mod beside;
 
 use beside::{Beside, values};
-use gatto_kernels::optimise::{AdamStep, Decay, adam, sum_of_squares};
+use gatto_kernels::optimise::{AdamStep, Decay, Gradient, adam, sum_of_squares};
 use std::sync::Mutex;
 
 const LR: f64 = 1e-3;
@@ -51,7 +51,7 @@ fn ours(State { param, m, v }: &mut State, gradient: &[f32]) {
         scale,
         step: STEP,
     };
-    adam(param, gradient, m, v, &with);
+    adam(param, Gradient::Whole(gradient), m, v, &with);
 }
 
 fn main() {

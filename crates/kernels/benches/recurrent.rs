@@ -1,12 +1,13 @@
 //! Recurrent layers over all their steps, beside a loop of single operations: `cargo bench -p gatto-kernels --bench recurrent`.
 //!
-//! The products of both are those of [`linear`]; what differs is how many there are, and what happens between them.
+//! The products of both are those of [`linear`], and the scores of a look those of [`additive`]; what differs is how many there
+//! are, and what happens between them.
 
 mod beside;
 
 use beside::{Beside, values};
-use gatto_kernels::linear;
-use gatto_kernels::recurrent::{Args, Cell, Gradients, Shape, backward, forward};
+use gatto_kernels::recurrent::{Args, Cell, Gradients, Look, Shape, backward, forward};
+use gatto_kernels::{additive, linear};
 
 fn sigmoid(x: &[f32]) -> Vec<f32> {
     x.iter().map(|x| 1.0 / (1.0 + (-x).exp())).collect()
@@ -44,13 +45,21 @@ fn block(x: &[f32], width: usize, blocks: usize, index: usize) -> Vec<f32> {
     part
 }
 
-/// Blocks `[B, H]` side by side.
-fn side_by_side(parts: &[&[f32]], width: usize) -> Vec<f32> {
-    let mut whole = Vec::with_capacity(parts.len() * parts[0].len());
-    for row in 0..parts[0].len() / width {
-        parts.iter().for_each(|part| whole.extend_from_slice(&part[row * width..][..width]));
+/// Parts `[B, …]` of so many rows side by side.
+fn beside_each_other(parts: &[&[f32]], rows: usize) -> Vec<f32> {
+    let mut whole = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+    for row in 0..rows {
+        for part in parts {
+            let width = part.len() / rows;
+            whole.extend_from_slice(&part[row * width..][..width]);
+        }
     }
     whole
+}
+
+/// Blocks `[B, H]` side by side.
+fn side_by_side(parts: &[&[f32]], width: usize) -> Vec<f32> {
+    beside_each_other(parts, parts[0].len() / width)
 }
 
 /// What a step leaves for the backward pass: its gates after their activation, and more as the cell has it.
@@ -61,6 +70,59 @@ struct Step {
     gates: Vec<Vec<f32>>,
     /// LSTM: `tanh c'`; GRU: `h W_hn + b_hn`.
     inner: Vec<f32>,
+    /// With a look, its query, its weights and the context that it gave; else nothing.
+    looked: [Vec<f32>; 3],
+}
+
+/// The maps of a look: from a state to its query, and from a query to a score of each position.
+fn maps(look: &Look<'_>, batch: usize, width: usize) -> (linear::Shape, additive::Shape) {
+    (
+        linear::Shape { rows: batch, input: width, output: look.width, transposed: false },
+        additive::Shape { batch, queries: 1, positions: look.positions, width: look.width },
+    )
+}
+
+/// The look of states `[B, H]`: their queries, the weights α and the contexts. All positions exist.
+fn looked(look: &Look<'_>, h: &[f32], batch: usize) -> [Vec<f32>; 3] {
+    let (to_query, to_scores) = maps(look, batch, h.len() / batch);
+    let query = linear::forward(to_query, h, look.w_q, &vec![0.0; look.width]);
+    let scores = additive::forward(to_scores, &query, look.keys, look.vector);
+    let raised: Vec<f32> = scores.iter().map(|score| score.exp()).collect();
+    let sums: Vec<f32> = raised.chunks_exact(look.positions).map(|row| row.iter().sum()).collect();
+    let shares: Vec<f32> = raised.iter().enumerate().map(|(at, e)| e / sums[at / look.positions]).collect();
+    let mut context = vec![0.0; batch * look.context];
+    for (at, (share, state)) in shares.iter().zip(look.states.chunks_exact(look.context)).enumerate() {
+        let to = &mut context[at / look.positions * look.context..][..look.context];
+        to.iter_mut().zip(state).for_each(|(to, value)| *to += share * value);
+    }
+    [query, shares, context]
+}
+
+/// Adds the gradients of keys, states, W_q and v, from those of the contexts; gives those of the states that asked.
+fn looked_backward(
+    look: &Look<'_>,
+    h: &[f32],
+    [query, shares, _]: &[Vec<f32>; 3],
+    d_context: &[f32],
+    sums: &mut [Vec<f32>; 4],
+) -> Vec<f32> {
+    let batch = d_context.len() / look.context;
+    let (to_query, to_scores) = maps(look, batch, h.len() / batch);
+    let rows = || shares.iter().zip(look.states.chunks_exact(look.context)).enumerate();
+    let of_row = |at: usize| &d_context[at / look.positions * look.context..][..look.context];
+    let d_shares: Vec<f32> = rows().map(|(at, (_, state))| times(of_row(at), state).iter().sum()).collect();
+    let d_states: Vec<f32> =
+        rows().flat_map(|(at, (share, _))| of_row(at).iter().map(move |d| share * d)).collect();
+    let weighed = times(shares, &d_shares);
+    let means: Vec<f32> = weighed.chunks_exact(look.positions).map(|row| row.iter().sum()).collect();
+    let means: Vec<f32> = (0..shares.len()).map(|at| means[at / look.positions]).collect();
+    let d_scores = zip(&weighed, &times(shares, &means), |a, b| a - b);
+    let scores = additive::backward(to_scores, query, look.keys, look.vector, &d_scores);
+    let asked = linear::backward(to_query, h, look.w_q, &scores.queries);
+    for (sum, more) in sums.iter_mut().zip([scores.keys, d_states, asked.weight, scores.vector]) {
+        *sum = add(sum, &more);
+    }
+    asked.x
 }
 
 /// The biases of the products of inputs and of states.
@@ -83,7 +145,12 @@ fn plain(args: &Args<'_>) -> (Vec<Vec<f32>>, Vec<Step>) {
     let (mut states, mut kept) = (Vec::new(), Vec::new());
     for t in 0..steps {
         let x = block(args.x, input, steps, t);
-        let from_x = linear::forward(map(input), &x, args.w_x, &of_input);
+        let looked = args.look.map(|look| looked(&look, &h, batch)).unwrap_or_default();
+        let (x, inputs) = match args.look {
+            Some(look) => (beside_each_other(&[&x, &looked[2]], batch), input + look.context),
+            None => (x, input),
+        };
+        let from_x = linear::forward(map(inputs), &x, args.w_x, &of_input);
         let from_h = linear::forward(map(width), &h, args.w_h, &of_state);
         let sum = |gate| add(&block(&from_x, width, blocks, gate), &block(&from_h, width, blocks, gate));
         let (new_h, new_c, gates, inner) = match args.cell {
@@ -105,7 +172,7 @@ fn plain(args: &Args<'_>) -> (Vec<Vec<f32>>, Vec<Step>) {
                 (state, Vec::new(), vec![r, z, n], hidden)
             }
         };
-        kept.push(Step { x, h, c, gates, inner });
+        kept.push(Step { x, h, c, gates, inner, looked });
         states.push(new_h.clone());
         (h, c) = (new_h, new_c);
     }
@@ -117,9 +184,13 @@ fn by_rows(states: &[Vec<f32>], width: usize) -> Vec<f32> {
     side_by_side(&states.iter().map(Vec::as_slice).collect::<Vec<_>>(), width)
 }
 
-/// The gradients of x, W_x and W_h, from those of the states, `[T][B, H]`.
-fn plain_backward(args: &Args<'_>, kept: &[Step], gradients: &[Vec<f32>]) -> [Vec<f32>; 3] {
+/// The gradients of x, W_x and W_h, and of a look those of keys, states, W_q and v; from those of the states, `[T][B, H]`.
+fn plain_backward(args: &Args<'_>, kept: &[Step], gradients: &[Vec<f32>]) -> [Vec<f32>; 7] {
     let Shape { batch, input, width, .. } = args.shape;
+    let context = args.look.map_or(0, |look| look.context);
+    let mut of_look = args.look.map_or_else(Default::default, |look| {
+        [look.keys, look.states, look.w_q, look.vector].map(|of| vec![0.0; of.len()])
+    });
     let map =
         |input| linear::Shape { rows: batch, input, output: args.cell.gates() * width, transposed: false };
     let (mut d_h, mut d_c) = (vec![0.0; args.h0.len()], vec![0.0; args.c0.len()]);
@@ -157,25 +228,37 @@ fn plain_backward(args: &Args<'_>, kept: &[Step], gradients: &[Vec<f32>]) -> [Ve
                 (of_input, side_by_side(&[&of_r, &of_z, &of_hidden], width), times(&d, z))
             }
         };
-        let found = linear::backward(map(input), &step.x, args.w_x, &of_input);
-        d_x.push(found.x);
-        w_x = add(&w_x, &found.weight);
+        let of_x = linear::backward(map(input + context), &step.x, args.w_x, &of_input);
+        w_x = add(&w_x, &of_x.weight);
         let found = linear::backward(map(width), &step.h, args.w_h, &of_state);
         w_h = add(&w_h, &found.weight);
         d_h = add(&past, &found.x);
+        let rows = of_x.x.chunks_exact(input + context);
+        d_x.push(rows.clone().flat_map(|row| &row[..input]).copied().collect());
+        if let Some(look) = args.look {
+            let d_context: Vec<f32> = rows.flat_map(|row| &row[input..]).copied().collect();
+            let asked = looked_backward(&look, &step.h, &step.looked, &d_context, &mut of_look);
+            d_h = add(&d_h, &asked);
+        }
     }
     d_x.reverse();
-    [by_rows(&d_x, input), w_x, w_h]
+    let [keys, states, w_q, vector] = of_look;
+    [by_rows(&d_x, input), w_x, w_h, keys, states, w_q, vector]
 }
+
+/// What the decoder that looks looks at: positions, and the width of their keys and states.
+const POSITIONS: usize = 24;
+const CONTEXT: usize = 512;
 
 fn main() {
     let mut table = Beside::new("recurrent");
-    // A direction of W2's encoder, and its decoder without the look.
-    for (what, cell, input, width) in [
-        ("W2 encoder, LSTM", Cell::Lstm, 256, 256),
-        ("W2 decoder, LSTM", Cell::Lstm, 512, 512),
-        ("GRU", Cell::Gru, 512, 512),
-        ("plain cell", Cell::Rnn, 512, 512),
+    // A direction of W2's encoder, and its decoder without the look and with it.
+    for (what, cell, input, width, looks) in [
+        ("W2 encoder, LSTM", Cell::Lstm, 256, 256, false),
+        ("W2 decoder, LSTM", Cell::Lstm, 512, 512, false),
+        ("W2 decoder that looks at 24", Cell::Lstm, 512, 512, true),
+        ("GRU", Cell::Gru, 512, 512, false),
+        ("plain cell", Cell::Rnn, 512, 512, false),
     ] {
         let shape = Shape { batch: 64, steps: 24, input, width };
         let Shape { batch, steps, .. } = shape;
@@ -183,8 +266,27 @@ fn main() {
         let small =
             |count: usize, seed: u32| values(count, seed).iter().map(|w| 0.05 * w).collect::<Vec<f32>>();
         let (x, mask) = (values(batch * steps * input, 1), vec![1.0; batch * steps]);
-        let (w_x, w_h, bias) =
-            (small(input * columns, 2), small(width * columns, 3), small(cell.bias_blocks() * width, 4));
+        let context = if looks { CONTEXT } else { 0 };
+        let (w_x, w_h, bias) = (
+            small((input + context) * columns, 2),
+            small(width * columns, 3),
+            small(cell.bias_blocks() * width, 4),
+        );
+        let [keys, states] = [6, 7].map(|seed| values(batch * POSITIONS * CONTEXT, seed));
+        let (w_q, vector, exists) =
+            (small(width * CONTEXT, 8), small(CONTEXT, 9), vec![1.0; batch * POSITIONS]);
+        let look = Look {
+            positions: POSITIONS,
+            width: CONTEXT,
+            context: CONTEXT,
+            keys: &keys,
+            states: &states,
+            mask: &exists,
+            w_q: &w_q,
+            vector: &vector,
+            after: false,
+            fed: CONTEXT,
+        };
         let h0 = vec![0.0; batch * width];
         let c0 = if cell == Cell::Lstm { h0.clone() } else { Vec::new() };
         let args = Args {
@@ -198,14 +300,26 @@ fn main() {
             bias: &bias,
             h0: &h0,
             c0: &c0,
-            look: None,
+            look: looks.then_some(look),
         };
         let rows = cell.out_rows(steps);
         let size = format!("{what}, {batch} × {steps}, {input} → {width}");
-        let as_ours = |states: Vec<Vec<f32>>, last: &[f32]| {
-            let mut states = states;
-            states.extend((rows > steps).then(|| last.to_vec()));
-            by_rows(&states, width)
+        // A row has the context before the state and the weights behind it, the last cell state has zeros there.
+        let around = |state: &[f32], looked: Option<&[Vec<f32>; 3]>| match (looks, looked) {
+            (false, _) => state.to_vec(),
+            (true, Some([_, shares, context])) => beside_each_other(&[context, state, shares], batch),
+            (true, None) => {
+                let zeros = |count| vec![0.0; batch * count];
+                beside_each_other(&[&zeros(CONTEXT), state, &zeros(POSITIONS)], batch)
+            }
+        };
+        let out_width = width + if looks { CONTEXT + POSITIONS } else { 0 };
+        let as_ours = |states: &[Vec<f32>], kept: Option<&[Step]>, last: &[f32]| {
+            let looked = |t: usize| kept.map(|kept| &kept[t].looked);
+            let mut all: Vec<Vec<f32>> =
+                states.iter().enumerate().map(|(t, state)| around(state, looked(t))).collect();
+            all.extend((rows > steps).then(|| around(last, None)));
+            by_rows(&all, out_width)
         };
         table.compare(
             &size,
@@ -213,19 +327,19 @@ fn main() {
                 let (states, kept) = plain(&args);
                 // The last cell state, which the LSTM gives too.
                 let last = kept.last().map(|step| last_cell(step, cell));
-                [as_ours(states, &last.unwrap_or_default())]
+                [as_ours(&states, Some(&kept), &last.unwrap_or_default())]
             },
             || [forward(&args).0],
         );
         let gradients: Vec<Vec<f32>> = (0..steps as u32).map(|t| values(batch * width, 5 + t)).collect();
-        let output = as_ours(gradients.clone(), &h0);
+        let output = as_ours(&gradients, None, &h0);
         let ((_, kept), (_, tape)) = (plain(&args), forward(&args));
         table.compare(
             &format!("{size}, backward"),
             || plain_backward(&args, &kept, &gradients),
             || {
-                let Gradients { x, w_x, w_h, .. } = backward(&args, &tape, &output);
-                [x, w_x, w_h]
+                let Gradients { x, w_x, w_h, look, .. } = backward(&args, &tape, &output);
+                [x, w_x, w_h, look.keys, look.states, look.w_q, look.vector]
             },
         );
     }

@@ -17,6 +17,7 @@
 //! - [`group_norm`]: normalisation of an image's channels in groups
 //! - [`activation`]: ReLU and GELU
 //! - [`additive`]: the additive score of attention
+//! - [`embedding`]: rows of a table, and the gradient of those that were read
 //! - [`batched`]: one small product per sentence
 //! - [`cross_entropy`]: label-smoothed cross-entropy from logits
 //! - [`ctc`]: how probable labels are, whatever frames they stand at
@@ -37,6 +38,7 @@ pub mod crew;
 pub mod cross_entropy;
 pub mod ctc;
 pub mod dropout;
+pub mod embedding;
 mod ending;
 pub mod group_norm;
 mod instructions;

@@ -9,7 +9,9 @@
 //! in the order of operations of PyTorch, its constants computed in `f64` and then rounded, so that results agree to the last bits.
 
 use rayon::prelude::*;
+use std::borrow::Cow;
 
+use crate::embedding::Rows;
 use crate::maths::vectorised;
 
 /// Where the decay of the weights enters.
@@ -130,13 +132,31 @@ pub fn add(sum: &mut [f32], more: &[f32]) {
     });
 }
 
+/// The gradient of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub enum Gradient<'a> {
+    /// All of it.
+    Whole(&'a [f32]),
+    /// That of a table: what is not in these rows is zero, and is not there to be read.
+    Rows(&'a Rows),
+}
+
+impl<'a> Gradient<'a> {
+    /// All numbers of it, of which there are so many.
+    fn whole(self, count: usize) -> Cow<'a, [f32]> {
+        match self {
+            Self::Whole(values) => Cow::Borrowed(values),
+            Self::Rows(rows) => Cow::Owned(rows.whole(count)),
+        }
+    }
+}
+
 /// A step of Adam (Kingma & Ba 2015) or AdamW; `m` and `v` start as zeros.
 ///
 /// # Panics
 /// If the slices differ in length or `step` is 0.
-pub fn adam(param: &mut [f32], grad: &[f32], m: &mut [f32], v: &mut [f32], step: &AdamStep) {
-    let lengths = [grad.len(), m.len(), v.len()];
-    assert_eq!(lengths, [param.len(); 3], "adam: parameter, gradient and means differ in length");
+pub fn adam(param: &mut [f32], grad: Gradient<'_>, m: &mut [f32], v: &mut [f32], step: &AdamStep) {
+    assert_eq!([m.len(), v.len()], [param.len(); 2], "adam: parameter and means differ in length");
     assert!(step.step > 0, "adam: steps count from 1");
     let power = |beta: f64| beta.powf(step.step as f64);
     let step_size = (step.lr / (1.0 - power(step.beta1))) as f32;
@@ -144,30 +164,52 @@ pub fn adam(param: &mut [f32], grad: &[f32], m: &mut [f32], v: &mut [f32], step:
     let (new1, keep2, new2) = ((1.0 - step.beta1) as f32, step.beta2 as f32, (1.0 - step.beta2) as f32);
     let (eps, scale) = (step.eps as f32, step.scale);
     let (decay, shrink) = step.weight_decay.factors(step.lr);
-    param
-        .par_chunks_mut(CHUNK)
-        .zip(grad.par_chunks(CHUNK))
-        .zip(m.par_chunks_mut(CHUNK).zip(v.par_chunks_mut(CHUNK)))
-        .for_each(|((param, grad), (m, v))| {
-            vectorised(
-                #[inline(always)]
-                || {
-                    for ((p, g), (m, v)) in param.iter_mut().zip(grad).zip(m.iter_mut().zip(v)) {
-                        let g = g * scale + decay * *p;
-                        *m += new1 * (g - *m);
-                        *v = *v * keep2 + new2 * g * g;
-                        *p = *p * shrink - step_size * *m / (v.sqrt() / root + eps);
-                    }
-                },
-            );
-        });
+    let one = |param: &mut [f32], grad: &[f32], m: &mut [f32], v: &mut [f32]| {
+        vectorised(
+            #[inline(always)]
+            || {
+                for ((p, g), (m, v)) in param.iter_mut().zip(grad).zip(m.iter_mut().zip(v)) {
+                    let g = g * scale + decay * *p;
+                    *m += new1 * (g - *m);
+                    *v = *v * keep2 + new2 * g * g;
+                    *p = *p * shrink - step_size * *m / (v.sqrt() / root + eps);
+                }
+            },
+        );
+    };
+    match grad {
+        Gradient::Whole(grad) => {
+            assert_eq!(grad.len(), param.len(), "adam: parameter and gradient differ in length");
+            let means = m.par_chunks_mut(CHUNK).zip(v.par_chunks_mut(CHUNK));
+            let parts = param.par_chunks_mut(CHUNK).zip(grad.par_chunks(CHUNK)).zip(means);
+            parts.for_each(|((param, grad), (m, v))| one(param, grad, m, v));
+        }
+        Gradient::Rows(rows) => {
+            let width = rows.width().max(1);
+            let count = param.len() / width;
+            assert_eq!(count * width, param.len(), "adam: parameter and rows differ in width");
+            assert!(rows.from(count as u32).next().is_none(), "adam: a row that the parameter has not");
+            let (many, zeros) = ((CHUNK / width).max(1), vec![0.0; width]);
+            let means = m.par_chunks_mut(many * width).zip(v.par_chunks_mut(many * width));
+            param.par_chunks_mut(many * width).zip(means).enumerate().for_each(|(part, (param, (m, v)))| {
+                let first = part * many;
+                let mut read = rows.from(first as u32).peekable();
+                let means = m.chunks_mut(width).zip(v.chunks_mut(width));
+                for (row, (param, (m, v))) in (first..).zip(param.chunks_mut(width).zip(means)) {
+                    let found = read.next_if(|(id, _)| *id as usize == row);
+                    one(param, found.map_or(&zeros[..], |(_, grad)| grad), m, v);
+                }
+            });
+        }
+    }
 }
 
 /// A step of stochastic gradient descent. Without momentum `velocity` is not touched and may be empty.
 ///
 /// # Panics
 /// If the slices differ in length.
-pub fn sgd(param: &mut [f32], grad: &[f32], velocity: &mut [f32], step: &SgdStep) {
+pub fn sgd(param: &mut [f32], grad: Gradient<'_>, velocity: &mut [f32], step: &SgdStep) {
+    let grad = grad.whole(param.len());
     assert_eq!(grad.len(), param.len(), "sgd: parameter and gradient differ in length");
     let (lr, scale) = (step.lr as f32, step.scale);
     let (decay, shrink) = step.weight_decay.factors(step.lr);

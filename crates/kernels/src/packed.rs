@@ -100,15 +100,41 @@ impl Panels {
         /// Rows that are copied at a time, so that what they touch stays in the first cache.
         const BLOCK: usize = 64;
         let (depth, columns) = matrix.shape();
+        Self::filled(depth, columns, width, |from, count, panel| {
+            let matrix = matrix.columns(from, count);
+            for (block, rows) in panel.chunks_mut(BLOCK * width).enumerate() {
+                matrix.copy_rows(block * BLOCK, rows, width);
+            }
+        })
+    }
+
+    /// Some columns of it, in this order; one may be taken more than once.
+    pub(crate) fn gathered(&self, ids: &[u32]) -> Self {
+        Self::filled(self.depth, ids.len(), self.width, |from, count, panel| {
+            // One column after the other: the panels that they come from are read from front to back.
+            for (place, &id) in ids[from..from + count].iter().enumerate() {
+                let (column, width) = (id as usize, self.width);
+                assert!(column < self.columns, "product: there is no column {column} of {}", self.columns);
+                let lane = column % width;
+                let values = self.panel(column - lane)[lane..].iter().step_by(width);
+                panel[place..].iter_mut().step_by(width).zip(values).for_each(|(to, value)| *to = *value);
+            }
+        })
+    }
+
+    /// Panels of `columns` in all, each as `fill` leaves it: it is told the first of its columns and how many they are.
+    fn filled(
+        depth: usize,
+        columns: usize,
+        width: usize,
+        fill: impl Fn(usize, usize, &mut [f32]) + Sync,
+    ) -> Self {
         let len = columns.div_ceil(width) * depth * width;
         let mut data = zeros(len + LANES);
         let start = data.as_ptr().align_offset(64).min(LANES);
         data[start..][..len].par_chunks_mut((depth * width).max(1)).enumerate().for_each(|(index, panel)| {
             let from = index * width;
-            let matrix = matrix.columns(from, width.min(columns - from));
-            for (block, rows) in panel.chunks_mut(BLOCK * width).enumerate() {
-                matrix.copy_rows(block * BLOCK, rows, width);
-            }
+            fill(from, width.min(columns - from), panel);
         });
         Self { data, start, depth, columns, width }
     }

@@ -61,6 +61,18 @@ impl Prepared {
         }
     }
 
+    /// Some columns of the matrix, in this order, ready like the whole: each sum that they give is, to the bit, that of
+    /// the same column of the whole.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn columns(&self, ids: &[u32]) -> Self {
+        match self {
+            Self::Floats(Packed(panels)) => Self::Floats(Packed(panels.gathered(ids))),
+            Self::Bytes(weight) => Self::Bytes(weight.gathered(ids)),
+        }
+    }
+
     /// x W + b for rows of I numbers, or x W without a bias.
     ///
     /// # Panics
@@ -212,6 +224,44 @@ mod tests {
                     prop_assert_eq!(&sums[output..], &[1.0; 3]);
                 }
             }
+        }
+
+        #[test]
+        fn some_columns_give_what_they_give_among_all(
+            rows in 0usize..20, input in 1usize..70, output in 1usize..300, transposed: bool, biased: bool,
+            chosen in prop::collection::vec(any::<prop::sample::Index>(), 0..200), seed: u32,
+        ) {
+            let (x, weight) = (values(rows * input, seed), values(input * output, seed ^ 1));
+            let bias = values(output, seed ^ 2);
+            let ids: Vec<u32> = chosen.iter().map(|id| id.index(output) as u32).collect();
+            let of_these = |row: &[f32]| ids.iter().map(|&id| row[id as usize]).collect::<Vec<f32>>();
+            let few = of_these(&bias);
+            for prepared in
+                [Prepared::floats(&weight, input, output, transposed), Prepared::bytes(&weight, input, output, transposed)]
+            {
+                let gathered = prepared.columns(&ids);
+                prop_assert_eq!(gathered.shape(), (input, ids.len()));
+                let whole = prepared.forward(&x, biased.then_some(&bias));
+                let expected: Vec<f32> = whole.chunks_exact(output).flat_map(of_these).collect();
+                let found = gathered.forward(&x, biased.then_some(&few));
+                let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+                prop_assert_eq!(bits(&found), bits(&expected));
+                // What was taken can be taken from again.
+                let first: Vec<u32> = (0..ids.len() as u32).rev().collect();
+                let again = gathered.columns(&first).forward(&x, None);
+                let plain = gathered.forward(&x, None);
+                let turned = plain.chunks_exact(ids.len().max(1)).flat_map(|row| row.iter().rev().copied());
+                prop_assert_eq!(bits(&again), bits(&turned.collect::<Vec<_>>()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_is_not_given() {
+        let weight = values(6, 3);
+        for prepared in [Prepared::floats(&weight, 2, 3, false), Prepared::bytes(&weight, 2, 3, false)] {
+            assert_eq!(prepared.columns(&[]).shape(), (2, 0));
+            assert!(std::panic::catch_unwind(|| prepared.columns(&[0, 3])).is_err());
         }
     }
 }

@@ -196,6 +196,36 @@ pub enum ModelError {
         /// What it is instead.
         found: String,
     },
+    /// A model that no shortlist can serve.
+    #[error("{}: {reason}; a shortlist is for models that write of a text", path.display())]
+    NotShortlistable {
+        /// The run directory.
+        path: PathBuf,
+        /// What it is instead.
+        reason: String,
+    },
+    /// There is no shortlist.
+    #[error("{}: is not there; make one with `gatto shortlist {}`", path.display(), directory.display())]
+    NoShortlist {
+        /// The file.
+        path: PathBuf,
+        /// The run directory.
+        directory: PathBuf,
+    },
+    /// A shortlist does not go with its model, or is none.
+    #[error(
+        "{}: is not a usable shortlist: {message}; make it again with `gatto shortlist {}`",
+        path.display(),
+        directory.display()
+    )]
+    BadShortlist {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+        /// The run directory.
+        directory: PathBuf,
+    },
     /// Models cannot write together.
     #[error(transparent)]
     Ensemble(#[from] gatto_search::EnsembleError),

@@ -106,6 +106,7 @@ impl Saved {
             labels: self.labels.clone(),
             search: self.search.clone(),
             statistics: self.statistics.clone(),
+            shortlist: self.shortlist.clone(),
         })
     }
 

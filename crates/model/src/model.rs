@@ -7,14 +7,14 @@ use crate::encoder::{Encoder, Features, Input};
 use crate::head::{Head, Told};
 use crate::masking::HeadPlace;
 use crate::memory::{Memory, Reading, Tokens};
-use crate::output::Unscored;
+use crate::output::{Columns, Unscored};
 use crate::trace::AttentionKind;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
 use gatto_data::{Labels, Padded};
 use gatto_nn::attention::Choosing;
-use gatto_nn::{Initial, Linear, Noise, Preparing};
+use gatto_nn::{Initial, Linear, Noise, Preparing, Reads};
 
 /// The numbers of tokens on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +145,15 @@ impl Model {
         }
     }
 
+    /// The same model, whose token vectors leave the gradients of what is read of them in `reads`.
+    pub fn noting(mut self, reads: &Reads) -> Self {
+        let source = self.encoder.as_mut().and_then(Encoder::embedding_mut);
+        let target = self.decoder.as_mut().map(Decoder::embedding_mut);
+        let beside = self.features.as_mut().map(|features| &mut features.embedding);
+        source.into_iter().chain(target).chain(beside).for_each(|embedding| embedding.note(reads));
+        self
+    }
+
     /// Reads a batch of sources; a language model has nothing to read.
     ///
     /// # Panics
@@ -250,11 +259,22 @@ impl Model {
         (self.project(written.features.squeeze_dim::<2>(1)).scores(), state)
     }
 
-    /// [`Model::step`], and where it looked.
-    pub fn step_looking(&self, tokens: &[u32], state: State) -> (Tensor<2>, Option<Alignment>, State) {
+    /// [`Model::step`] up to the scores, and where it looked, if someone is `looking`: weights [B, S].
+    pub(crate) fn step_unscored(
+        &self,
+        tokens: &[u32],
+        state: State,
+        looking: bool,
+    ) -> (Unscored<'_>, Option<Tensor<2>>, State) {
         let (written, state) = self.written_next(tokens, state);
-        let alignment = written.alignment();
-        (self.project(written.features.squeeze_dim::<2>(1)).scores(), alignment, state)
+        let alignment = if looking { written.alignment() } else { None };
+        let weights = alignment.map(|found| found.weights.squeeze_dim::<2>(1));
+        (self.project(written.features.squeeze_dim::<2>(1)), weights, state)
+    }
+
+    /// What scores some tokens alone, where the weights are ready.
+    pub(crate) fn columns(&self, tokens: &[u32]) -> Option<Columns> {
+        self.decoder().output().columns(tokens)
     }
 
     fn written_next(&self, tokens: &[u32], state: State) -> (Written, State) {

@@ -1,5 +1,6 @@
 //! The output layer: o = s W + b, one score per token; or, through a narrower vector, o = tanh(s W_n + b_n) W + b.
 
+use crate::memory::row_ids;
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use gatto_nn::loss::{Projection, Targets, cross_entropy, projected_cross_entropy};
@@ -23,6 +24,11 @@ impl Unscored<'_> {
         self.output.scores(self.features, self.embedding)
     }
 
+    /// The scores of some tokens alone: [N, U]; none where they cannot be had without the others.
+    pub(crate) fn scores_of(&self, columns: &Columns) -> Option<Tensor<2>> {
+        columns.ready.forward(&self.output.narrowed(self.features.clone()), Some(&columns.bias))
+    }
+
     /// The loss of every row: `[N]`.
     pub fn losses(self, targets: &Targets) -> Tensor<1> {
         self.output.losses(self.features, self.embedding, targets)
@@ -41,6 +47,14 @@ pub struct Answers {
     pub losses: Vec<f32>,
     /// The token or label of the highest score in each row.
     pub best: Vec<u32>,
+}
+
+/// The part of an output layer that scores some tokens.
+pub(crate) struct Columns {
+    /// `[H, U]`.
+    ready: Ready,
+    /// `[U]`.
+    bias: Tensor<1>,
 }
 
 /// Weight `[H, V]` (or the target tokens' vectors, transposed) and bias `[V]`.
@@ -80,6 +94,15 @@ impl Output {
             (None, Some(embedding)) => Ready::new(&embedding.weight, true, how),
             (None, None) => Ready::default(),
         };
+    }
+
+    /// What scores these tokens, if the weights are ready.
+    pub(crate) fn columns(&self, tokens: &[u32]) -> Option<Columns> {
+        let ready = Some(self.ready.columns(tokens)).filter(Ready::is_ready)?;
+        let bias = self.bias.val();
+        let rows: Vec<usize> = tokens.iter().map(|&token| token as usize).collect();
+        let ids = row_ids(&rows, &bias.device());
+        Some(Columns { ready, bias: bias.select(0, ids) })
     }
 
     /// Scores [N, V] of features [N, width]; `embedding` holds the vectors that do double duty.

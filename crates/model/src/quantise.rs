@@ -5,6 +5,7 @@ use crate::error::ModelError;
 use crate::loading::quantisable;
 use crate::model::{Model, Vocabularies};
 use crate::saved::{CONFIG, LABELS, Opened, WEIGHTS};
+use crate::shortlist::Shortlist;
 use crate::stored::{SCALE, Stored};
 use crate::weights::{self, Weight, Written};
 use burn::tensor::Device;
@@ -40,7 +41,7 @@ pub fn quantise(
 ) -> Result<Quantisation, ModelError> {
     let opened = Opened::new(from)?;
     let folder = Unfinished::beside(to)?;
-    for file in [CONFIG, LABELS, Statistics::FILE].into_iter().chain(TokenizerPair::FILES) {
+    for file in [CONFIG, LABELS, Statistics::FILE, Shortlist::FILE].into_iter().chain(TokenizerPair::FILES) {
         copy(&from.join(file), &folder.0.join(file))?;
     }
     also(&folder.0)?;

@@ -1,8 +1,8 @@
 //! A trained model with its vocabulary, as found in a run directory.
 //!
 //! A run directory holds `config.toml`, `model.safetensors` and `tokenizer.json` (or one such file
-//! per side), and `labels.json` where the answer is made of labels; all that training leaves beside them
-//! is not looked at here.
+//! per side), and `labels.json` where the answer is made of labels; `shortlist.safetensors` is read if it is asked for. All
+//! that training leaves beside them is not looked at here.
 
 use crate::config::{
     self, AttentionConfig, Complaint, CtcConfig, DecoderConfig, EncoderConfig, FeaturesConfig, HeadConfig,
@@ -12,6 +12,7 @@ use crate::constraints::Asked;
 use crate::error::ModelError;
 use crate::loading::Taking;
 use crate::model::{Model, Vocabularies};
+use crate::shortlist::Shortlist;
 use crate::stored::Stored;
 use burn::tensor::Device;
 use gatto_data::images::{ImageCoder, Preparation};
@@ -115,6 +116,8 @@ pub struct Saved {
     pub search: SearchConfig,
     /// What the values of sounds are divided by, where it is the same for all of them.
     pub statistics: Option<sound::Statistics>,
+    /// Which tokens may be written for a source, if not all: [`Saved::with_shortlist`].
+    pub shortlist: Option<Arc<Shortlist>>,
 }
 
 /// All of a run directory but the values of its parameters.
@@ -215,7 +218,8 @@ impl Saved {
         let taking = Taking { precision: precision.unwrap_or(stored), whole };
         let model = Model::from_file(&opened.plan, opened.vocabularies(), &opened.stored, taking, device)?;
         let Opened { described, plan, tokens, labels, statistics, .. } = opened;
-        Ok(Self { task: described.task, plan, model, tokens, labels, search: described.search, statistics })
+        let Described { task, search, .. } = described;
+        Ok(Self { task, plan, model, tokens, labels, search, statistics, shortlist: None })
     }
 
     /// How examples become rows of ids for this model.

@@ -29,7 +29,7 @@ impl Writers<'_> {
         let (sources, wanted) = self.read(&[request])?;
         let whole = Beam { trace: Some(beside), ..self.search.for_outputs(count) };
         let single = Beam { size: 1, n_best: 1, groups: 1, ..whole.clone() };
-        let mut found = self.on_batches(sources, 1, |model, _| {
+        let mut found = self.on_batches(sources, Some(&wanted), 1, |model, _| {
             let mut wanted = wanted.clone();
             let found = self.as_wished(model, &[request], &mut wanted, &whole);
             vec![[found, beam_search(model, &wanted, &single)]]

@@ -3,6 +3,7 @@
 use crate::decoder::State;
 use crate::memory::{Memory, row_ids};
 use crate::model::Model;
+use crate::shortlist::{Listed, Lists};
 use burn::tensor::Tensor;
 use gatto_data::tokens::{END, PAD, SEPARATOR, START};
 use gatto_search::{Logits, Step};
@@ -14,14 +15,16 @@ pub struct Stepping<'a> {
     rows: usize,
     /// Whether someone wants to know where it looks.
     looking: bool,
+    /// The tokens that may be written in each sentence; all if not given.
+    listed: Option<Listed>,
 }
 
 /// What is carried from step to step.
 #[derive(Clone, Debug)]
 pub struct Stepped {
     state: State,
-    /// How many positions of the source each row has.
-    positions: Vec<usize>,
+    /// The sentence that each row belongs to.
+    sentences: Vec<usize>,
     /// Where the last step looked [B, S], if it did and someone wants to know.
     weights: Option<Tensor<2>>,
 }
@@ -29,7 +32,7 @@ pub struct Stepped {
 impl<'a> Stepping<'a> {
     /// Ready to write one sequence for each of the memory's `rows`.
     pub fn new(model: &'a Model, memory: Option<Memory>, rows: usize) -> Self {
-        Self { model, memory, rows, looking: false }
+        Self { model, memory, rows, looking: false, listed: None }
     }
 
     /// What the model has read.
@@ -41,6 +44,11 @@ impl<'a> Stepping<'a> {
     pub fn looking(self) -> Self {
         Self { looking: true, ..self }
     }
+
+    /// The same, and nothing is written but what is on the list of its sentence.
+    pub(crate) fn among(self, lists: Lists) -> Self {
+        Self { listed: Some(Listed::new(lists, self.model)), ..self }
+    }
 }
 
 impl Step for Stepping<'_> {
@@ -48,23 +56,16 @@ impl Step for Stepping<'_> {
 
     fn start(&self) -> (Stepped, u32) {
         let state = self.model.start(self.memory.as_ref(), self.rows);
-        let positions = self.memory.as_ref().map_or_else(Vec::new, |memory| memory.lengths.clone());
-        (Stepped { state, positions, weights: None }, self.model.first_token())
+        (Stepped { state, sentences: (0..self.rows).collect(), weights: None }, self.model.first_token())
     }
 
     fn step(&self, tokens: &[u32], before: Stepped) -> (Logits, Stepped) {
-        let (logits, weights, state) = match self.looking {
-            true => {
-                let (logits, alignment, state) = self.model.step_looking(tokens, before.state);
-                (logits, alignment.map(|found| found.weights.squeeze_dim::<2>(1)), state)
-            }
-            false => {
-                let (logits, state) = self.model.step(tokens, before.state);
-                (logits, None, state)
-            }
+        let (unscored, weights, state) = self.model.step_unscored(tokens, before.state, self.looking);
+        let values = match &self.listed {
+            Some(listed) => listed.scores(unscored, &before.sentences),
+            None => unscored.scores().try_into_vec_as::<f32>().unwrap_or_default(),
         };
-        let vocabulary = logits.dims()[1];
-        let values = logits.try_into_vec_as::<f32>().unwrap_or_default();
+        let vocabulary = self.model.vocabularies().target;
         (Logits::new(values, vocabulary), Stepped { state, weights, ..before })
     }
 
@@ -73,8 +74,8 @@ impl Step for Stepping<'_> {
             let ids = row_ids(rows, &weights.device());
             weights.select(0, ids)
         });
-        let positions = rows.iter().filter_map(|&row| state.positions.get(row).copied()).collect();
-        Stepped { state: state.state.select(rows), positions, weights }
+        let sentences = rows.iter().map(|&row| state.sentences[row]).collect();
+        Stepped { state: state.state.select(rows), sentences, weights }
     }
 
     fn end(&self) -> u32 {
@@ -90,10 +91,10 @@ impl Step for Stepping<'_> {
     }
 
     fn attention(&self, state: &Stepped) -> Option<Vec<Vec<f32>>> {
-        let weights = state.weights.clone()?;
+        let (weights, memory) = (state.weights.clone()?, self.memory.as_ref()?);
         let width = weights.dims()[1];
         let values = weights.try_into_vec_as::<f32>().unwrap_or_default();
-        let rows = values.chunks_exact(width.max(1)).zip(&state.positions);
-        Some(rows.map(|(row, &positions)| row[..positions.min(width)].to_vec()).collect())
+        let rows = values.chunks_exact(width.max(1)).zip(&state.sentences);
+        Some(rows.map(|(row, &sentence)| row[..memory.lengths[sentence].min(width)].to_vec()).collect())
     }
 }

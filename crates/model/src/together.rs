@@ -113,7 +113,7 @@ impl<'a> Writers<'a> {
     ) -> Result<Vec<Vec<Prediction>>, ModelError> {
         let (sources, wanted) = self.read(requests)?;
         let beam = self.search.for_outputs(count);
-        self.on_batches(sources, batch, |model, rows| {
+        self.on_batches(sources, Some(&wanted), batch, |model, rows| {
             let mut wanted: Vec<Wanted> = rows.iter().map(|&row| wanted[row].clone()).collect();
             let requests: Vec<Request<'_>> = rows.iter().map(|&row| requests[row]).collect();
             let found = self.as_wished(model, &requests, &mut wanted, &beam);
@@ -149,7 +149,7 @@ impl<'a> Writers<'a> {
         batch: usize,
     ) -> Result<Vec<Vec<Prediction>>, ModelError> {
         let (sources, wanted) = self.read(requests)?;
-        self.on_batches(sources, batch, |model, rows| {
+        self.on_batches(sources, Some(&wanted), batch, |model, rows| {
             let prefixes: Vec<Vec<u32>> = rows.iter().map(|&row| wanted[row].prefix.clone()).collect();
             let limits: Vec<usize> = rows.iter().map(|&row| wanted[row].max_length).collect();
             let number = |row: usize, sample: usize, place: usize| draws[rows[row]].number(sample, place);
@@ -183,7 +183,7 @@ impl<'a> Writers<'a> {
         let written = |row: usize| best.as_ref().and_then(|best| best[row].first());
         let (sources, wanted) = self.read(requests)?;
         let beam = self.search.settings();
-        self.on_batches(sources, batch, |model, rows| {
+        self.on_batches(sources, Some(&wanted), batch, |model, rows| {
             let of_row = |(number, &row): (usize, &usize)| {
                 let prefix = &wanted[row].prefix;
                 let tokens = written(row).map_or(prefix, |best| &best.hypothesis.tokens);
@@ -237,7 +237,7 @@ impl<'a> Writers<'a> {
         }
         let encode = |(index, source): (usize, &Asked<'_>)| self.encode(index, *source);
         let sources = sources.iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()?;
-        self.on_batches(sources, batch, |model, rows| {
+        self.on_batches(sources, None, batch, |model, rows| {
             let wanted = |&row: &usize| targets.get(row).cloned().unwrap_or_default();
             score(model.model().model(), &rows.iter().map(wanted).collect::<Vec<_>>())
         })
@@ -288,10 +288,12 @@ impl<'a> Writers<'a> {
         rooms.fold(self.search.longest(source), usize::min)
     }
 
-    /// What `work` makes of the rows of each batch, in the order of the sources.
+    /// What `work` makes of the rows of each batch, in the order of the sources. `wanted` says what is wanted of their
+    /// outputs, which models with a shortlist choose from it; if it is not given, all tokens have scores.
     pub(crate) fn on_batches<R: Send>(
         &self,
         sources: Vec<Source>,
+        wanted: Option<&[Wanted]>,
         batch: usize,
         work: impl Fn(&Stepped<'_>, &[usize]) -> Vec<R> + Sync,
     ) -> Result<Vec<R>, ModelError> {
@@ -309,16 +311,22 @@ impl<'a> Writers<'a> {
         let each = batches.into_iter().map(|batch| (models(), language(), batch)).collect();
         let (mean, looking) = (self.mean, self.search.coverage > 0.0);
         let found = Crew::of_current_pool().each(each, |(models, language, batch): Part| {
-            let stepping = |model| {
+            let rows: Vec<usize> = batch.indices.iter().map(|&index| index as usize).collect();
+            let stepping = |(model, saved): (_, &&Saved)| {
                 let stepping =
                     Stepping::new(model, model.encode(&batch.source, &mut Noise::none()), batch.rows());
-                if looking { stepping.looking() } else { stepping }
+                let stepping = if looking { stepping.looking() } else { stepping };
+                match (&saved.shortlist, batch.source.tokens(), wanted) {
+                    (Some(shortlist), Some(sources), Some(wanted)) => {
+                        stepping.among(shortlist.lists(sources, rows.iter().map(|&row| &wanted[row])))
+                    }
+                    _ => stepping,
+                }
             };
-            let steppings: Vec<Stepping<'_>> = models.iter().map(stepping).collect();
+            let steppings: Vec<Stepping<'_>> = models.iter().zip(&self.models).map(stepping).collect();
             let others = self.beside(&models, &steppings, language.as_ref(), batch.rows());
             let weight = if self.search.ctc > 0.0 { 1.0 - self.search.ctc } else { 1.0 };
             let together = Fusion::new(Ensemble::new(steppings, mean)?, weight, others);
-            let rows: Vec<usize> = batch.indices.iter().map(|&index| index as usize).collect();
             let made = work(&Followed::new(together, rows.clone(), self.follower), &rows);
             Ok(batch.indices.into_iter().zip(made).collect::<Vec<_>>())
         });

@@ -47,7 +47,16 @@ fn saved(config: ModelConfig) -> Saved {
         weight.values.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
     }
     let model = weights::install(model, values, Path::new("given"), true).expect("weights that fit");
-    Saved { task: config.task, plan, model, tokens, labels, search: Default::default(), statistics: None }
+    Saved {
+        task: config.task,
+        plan,
+        model,
+        tokens,
+        labels,
+        search: Default::default(),
+        statistics: None,
+        shortlist: None,
+    }
 }
 
 fn translator(encoder: EncoderConfig, decoder: DecoderConfig, attention: Option<AttentionConfig>) -> Saved {

@@ -27,7 +27,7 @@ pub mod vision;
 
 pub use activation::{Activation, activate, activate_dropped, activate_plain};
 pub use ctc::{CtcTargets, ctc_loss, ctc_loss_plain};
-pub use embedding::Embedding;
+pub use embedding::{Embedding, Reads, embedding_plain};
 pub use flex::update;
 pub use initial::Initial;
 pub(crate) use linear::linear_map;

@@ -142,6 +142,19 @@ impl Ready {
         self.0.clone()
     }
 
+    /// Some of its columns, in this order; not ready if it is not.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn columns(&self, ids: &[u32]) -> Self {
+        Self(self.0.as_ref().map(|weight| Arc::new(weight.columns(ids))))
+    }
+
+    /// Whether it was made ready.
+    pub fn is_ready(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// x W + b, or x W; none if it is not ready or gradients may be asked for.
     pub fn forward(&self, x: &Tensor<2>, bias: Option<&Tensor<1>>) -> Option<Tensor<2>> {
         let weight = self.0.as_ref()?;

@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::patience::Patient;
 use crate::queue::Queue;
-use crate::room::{Place, Room};
+use crate::room::{Loading, Place, Room};
 use crate::runs::Runs;
 use crate::worker;
 use axum::Router;
@@ -36,6 +36,8 @@ pub struct Settings {
     pub places: Vec<Place>,
     /// How their weights are multiplied; as their files have them, if it is not told.
     pub precision: Option<Precision>,
+    /// Whether what they write is chosen from their shortlists.
+    pub shortlist: bool,
     /// Where to listen; port 0 is any that is free.
     pub listen: SocketAddr,
     /// Threads to compute with.
@@ -82,7 +84,8 @@ impl Control {
 impl Service {
     /// Loads the models and takes the address.
     pub fn open(settings: Settings) -> Result<Self, ServeError> {
-        let Settings { places, precision, listen, threads, limits, keys, origins, runs } = settings;
+        let Settings { places, precision, shortlist, listen, threads, limits, keys, origins, runs } =
+            settings;
         limits.check()?;
         let failed = |error| ServeError::Address { address: listen, error };
         let listener = TcpListener::bind(listen).map_err(failed)?;
@@ -92,7 +95,7 @@ impl Service {
             return Err(ServeError::NoModels);
         }
         let runs = runs.as_deref().map(Runs::open).transpose()?;
-        let room = Room::open(&places, precision)?;
+        let room = Room::open(&places, Loading { precision, shortlist })?;
         let queue = Arc::new(Queue::new(limits.queue, limits.gather));
         let metrics = Arc::new(Metrics::new());
         let workers = worker::start(threads, &queue, &metrics)?;

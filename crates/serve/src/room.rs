@@ -105,12 +105,28 @@ fn written(directory: &Path) -> Written {
     })
 }
 
+/// How models are loaded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loading {
+    /// How their weights are multiplied; as their files have them, if it is not told.
+    pub(crate) precision: Option<Precision>,
+    /// Whether what they write is chosen from their shortlists.
+    pub(crate) shortlist: bool,
+}
+
+impl Loading {
+    fn load(self, directory: &Path, device: &Device) -> Result<Saved, ModelError> {
+        let saved = Saved::load_with(directory, self.precision, device)?;
+        if self.shortlist { saved.with_shortlist(directory) } else { Ok(saved) }
+    }
+}
+
 impl Hosted {
-    fn load(place: &Place, precision: Option<Precision>, load: u64) -> Result<Self, ServeError> {
+    fn load(place: &Place, loading: Loading, load: u64) -> Result<Self, ServeError> {
         let failed = |error| ServeError::Model { name: place.name.clone(), error };
         let (device, directory) = (Device::flex(), place.directory.as_path());
         let written = written(directory);
-        let saved = Saved::load_with(directory, precision, &device).map_err(failed)?;
+        let saved = loading.load(directory, &device).map_err(failed)?;
         let preparer = saved.preparer().map_err(failed)?;
         let stored = Stored::open(&directory.join(WEIGHTS)).map_err(failed)?;
         let parameters = stored.parameters().values().map(|parameter| parameter.count()).sum();
@@ -192,7 +208,7 @@ impl Hosted {
 
 /// The models, by name.
 pub(crate) struct Room {
-    precision: Option<Precision>,
+    loading: Loading,
     hosted: RwLock<BTreeMap<String, Arc<Hosted>>>,
     /// Held while models are loaded, so that one replacement comes after the other.
     replacing: Mutex<()>,
@@ -200,15 +216,15 @@ pub(crate) struct Room {
 
 impl Room {
     /// Loads all models.
-    pub(crate) fn open(places: &[Place], precision: Option<Precision>) -> Result<Self, ServeError> {
+    pub(crate) fn open(places: &[Place], loading: Loading) -> Result<Self, ServeError> {
         let mut hosted = BTreeMap::new();
         for place in places {
-            let model = Arc::new(Hosted::load(place, precision, 1)?);
+            let model = Arc::new(Hosted::load(place, loading, 1)?);
             if hosted.insert(place.name.clone(), model).is_some() {
                 return Err(ServeError::Twice { name: place.name.clone() });
             }
         }
-        Ok(Self { precision, hosted: RwLock::new(hosted), replacing: Mutex::default() })
+        Ok(Self { loading, hosted: RwLock::new(hosted), replacing: Mutex::default() })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -243,7 +259,7 @@ impl Room {
             None => self.all(),
         };
         let replaced = |old: Arc<Hosted>| {
-            let error = match Hosted::load(&old.place, self.precision, old.load + 1) {
+            let error = match Hosted::load(&old.place, self.loading, old.load + 1) {
                 Ok(new) => {
                     let mut hosted = self.hosted.write().unwrap_or_else(PoisonError::into_inner);
                     hosted.insert(new.place.name.clone(), Arc::new(new));

@@ -2,8 +2,8 @@
 
 use crate::asked::{Asked, Draws};
 use crate::config::TrainConfig;
+use crate::gradients::{Gradients, add, of_pass, of_reads};
 use crate::hard::{Costs, surrogate};
-use crate::optimiser::{add, gradients};
 use crate::sampling::{mix, truth_share};
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
@@ -11,17 +11,16 @@ use gatto_data::random::mixed;
 use gatto_data::{Batch, Padded, Sources};
 use gatto_kernels::crew::Crew;
 use gatto_model::config::FocusKind;
-use gatto_model::weights::Weights;
 use gatto_model::{Alignment, AttentionConfig, Memory, Model, Task, Unscored};
-use gatto_nn::Noise;
 use gatto_nn::loss::{Targets, mixture_cross_entropy};
+use gatto_nn::{Noise, Reads};
 use std::cmp::Reverse;
 
 /// What the batches of one update gave.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// Gradients of the mean loss, by parameter.
-    pub gradients: Weights,
+    pub gradients: Gradients,
     /// Sum of the losses of all answers.
     pub loss: f64,
     /// Number of answers: target tokens, labels, or tokens that were hidden.
@@ -71,12 +70,14 @@ pub fn gather(model: &Model, batches: &[Batch], lesson: &Lesson<'_>, crew: &Crew
     let hands = dealt(each, crew.size(), |(_, batch, _)| batch.source.size() + batch.target.ids.len());
     let hands: Vec<_> = hands.into_iter().map(|parts| (own(), parts)).collect();
     let learnt = crew.each(hands, |(model, parts)| {
-        let mut found = Gathered::default();
+        let (mut found, reads) = (Gathered::default(), Reads::default());
+        let model = model.noting(&reads);
         for (lesson, batch, asked) in parts {
             let (loss, objective) = lesson.learn(&model, batch, &asked);
             found.loss += loss;
-            add(&mut found.gradients, gradients(&model, (objective / tokens.max(1) as f64).backward()));
+            add(&mut found.gradients, of_pass(&model, (objective / tokens.max(1) as f64).backward()));
         }
+        add(&mut found.gradients, of_reads(&model, &reads));
         found
     });
     let mut gathered = Gathered { tokens, ..Default::default() };

@@ -11,6 +11,7 @@ pub mod config;
 pub mod corpora;
 mod error;
 mod examples;
+mod gradients;
 mod hard;
 mod learning;
 mod optimiser;
@@ -26,8 +27,9 @@ mod vocabulary;
 
 pub use config::{Config, ConfigFile};
 pub use error::TrainError;
+pub use gradients::{Gradient, Gradients, global_norm, of_pass};
 pub use learning::{Gathered, Lesson, gather};
-pub use optimiser::{Optimiser, global_norm, gradients};
+pub use optimiser::Optimiser;
 pub use origin::Origin;
 pub use run::{Ending, Outcome, RunOptions, run};
 pub use schedule::ScheduleState;

@@ -1,49 +1,14 @@
 //! From gradients to updates: clipping by the global norm, then Adam, AdamW or SGD, in place.
 
 use crate::config::{OptimiserKind, TrainConfig};
+use crate::gradients::Gradients;
 use crate::start::inside;
 use burn::module::Param;
-use burn::tensor::{Gradients, Tensor};
-use gatto_kernels::optimise::{self, AdamStep, SgdStep, adam, sgd, sum_of_squares};
+use burn::tensor::Tensor;
+use gatto_kernels::optimise::{AdamStep, SgdStep, adam, sgd};
 use gatto_model::Model;
-use gatto_model::weights::{self, Change, Visit, Weight, Weights};
+use gatto_model::weights::{self, Change};
 use std::collections::BTreeMap;
-
-struct TakeGradients<'a> {
-    gradients: &'a mut Gradients,
-    found: &'a mut Weights,
-}
-
-impl Visit for TakeGradients<'_> {
-    fn visit<const D: usize>(&mut self, name: String, param: &Param<Tensor<D>>) {
-        let Some(gradient) = param.val().grad_remove(self.gradients) else { return };
-        let shape = gradient.dims().to_vec();
-        let values = gradient.try_into_vec_as::<f32>().unwrap_or_default();
-        self.found.insert(name, Weight { shape, values });
-    }
-}
-
-/// The gradients of a backward pass, by parameter.
-pub fn gradients(model: &Model, mut gradients: Gradients) -> Weights {
-    let mut found = Weights::new();
-    weights::visit(model, &mut TakeGradients { gradients: &mut gradients, found: &mut found });
-    found
-}
-
-/// Adds gradients to a sum, by parameter.
-pub(crate) fn add(sum: &mut Weights, gradients: Weights) {
-    for (name, gradient) in gradients {
-        match sum.get_mut(&name) {
-            Some(sum) => optimise::add(&mut sum.values, &gradient.values),
-            None => drop(sum.insert(name, gradient)),
-        }
-    }
-}
-
-/// The norm of all gradients together.
-pub fn global_norm(gradients: &Weights) -> f64 {
-    gradients.values().map(|gradient| sum_of_squares(&gradient.values)).sum::<f64>().sqrt()
-}
 
 /// What an optimiser remembers of every parameter.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,7 +25,7 @@ impl Optimiser {
         &mut self,
         config: &TrainConfig,
         model: Model,
-        gradients: &Weights,
+        gradients: &Gradients,
         norm: f64,
         learning_rate: f64,
         step: u64,
@@ -116,7 +81,7 @@ fn rate_of(name: &str, rates: &BTreeMap<String, f64>) -> f64 {
 
 struct Update<'a> {
     optimiser: &'a mut Optimiser,
-    gradients: &'a Weights,
+    gradients: &'a Gradients,
     rule: Rule,
     rates: &'a BTreeMap<String, f64>,
 }
@@ -124,19 +89,21 @@ struct Update<'a> {
 impl Change for Update<'_> {
     fn change<const D: usize>(&mut self, name: String, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let Some(gradient) = self.gradients.get(&name) else { return param };
-        let gradient = gradient.values.as_slice();
+        let count = param.shape().num_elements();
         let remembered = |memory: &mut BTreeMap<String, Vec<f32>>| {
-            memory.remove(&name).unwrap_or_else(|| vec![0.0; gradient.len()])
+            memory.remove(&name).unwrap_or_else(|| vec![0.0; count])
         };
         let mut first = remembered(&mut self.optimiser.first);
         let param = match self.rule.at(rate_of(&name, self.rates)) {
             Rule::Adam(step) => {
                 let mut second = remembered(&mut self.optimiser.second);
-                let param = changed(param, |values| adam(values, gradient, &mut first, &mut second, &step));
+                let param = changed(param, |values| {
+                    adam(values, gradient.as_kernel(), &mut first, &mut second, &step)
+                });
                 self.optimiser.second.insert(name.clone(), second);
                 param
             }
-            Rule::Sgd(step) => changed(param, |values| sgd(values, gradient, &mut first, &step)),
+            Rule::Sgd(step) => changed(param, |values| sgd(values, gradient.as_kernel(), &mut first, &step)),
         };
         self.optimiser.first.insert(name, first);
         param

@@ -1,8 +1,9 @@
 //! One update of a model, from batches to changed parameters.
 
 use crate::error::TrainError;
+use crate::gradients::global_norm;
 use crate::learning::{Lesson, gather};
-use crate::optimiser::{Optimiser, global_norm};
+use crate::optimiser::Optimiser;
 use gatto_data::Batch;
 use gatto_kernels::crew::Crew;
 use gatto_model::Model;

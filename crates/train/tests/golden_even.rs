@@ -78,7 +78,7 @@ fn looking_evenly_costs_what_it_should() {
             let expected = arrays(expected);
             assert!(found.gradients.keys().eq(expected.keys()));
             for (name, gradient) in &found.gradients {
-                for (at, (a, b)) in gradient.values.iter().zip(&expected[name].values).enumerate() {
+                for (at, (a, b)) in gradient.values().iter().zip(&expected[name].values).enumerate() {
                     assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{name}[{at}]: {a} and not {b}");
                 }
             }

@@ -188,8 +188,8 @@ fn every_transformer_agrees_in_memory_scores_loss_and_every_gradient() {
         assert!(gathered.gradients.keys().eq(expected.keys()), "{name}: {:?}", gathered.gradients.keys());
         for (key, gradient) in &gathered.gradients {
             let expected = array(&expected[key]);
-            assert_eq!(gradient.shape, expected.shape, "{name} {key}");
-            assert_close(&format!("{name} {key}"), &gradient.values, &expected.values, 1e-5);
+            assert_eq!(gradient.shape(), expected.shape, "{name} {key}");
+            assert_close(&format!("{name} {key}"), &gradient.values(), &expected.values, 1e-5);
         }
     }
 }

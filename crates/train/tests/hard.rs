@@ -6,13 +6,13 @@ use gatto_kernels::crew::Crew;
 use gatto_model::config::{
     BaselineKind, FeedKind, FocusKind, QueryKind, RecurrentDecoderConfig, RecurrentEncoderConfig,
 };
-use gatto_model::weights::{self, Weights};
+use gatto_model::weights;
 use gatto_model::{AttentionConfig, DecoderConfig, EncoderConfig, Model, ModelConfig, Task, Vocabularies};
 use gatto_nn::attention::ScoreKind;
 use gatto_nn::loss::{Targets, cross_entropy};
 use gatto_nn::{Initial, Noise};
 use gatto_train::config::TrainConfig;
-use gatto_train::{Lesson, gather, gradients};
+use gatto_train::{Gradients, Lesson, gather, of_pass};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -55,8 +55,8 @@ fn batch() -> Batch {
 struct Chosen {
     log_probability: f64,
     loss: f64,
-    of_loss: Weights,
-    of_log_probability: Weights,
+    of_loss: Gradients,
+    of_log_probability: Gradients,
 }
 
 /// The loss and the log-probability of the choices that a key draws, and the choices.
@@ -87,8 +87,8 @@ fn every_choice(model: &Model, batch: &Batch) -> BTreeMap<Vec<u8>, Chosen> {
             continue;
         }
         // A graph is used up by its gradient, so that the second one needs a pass of its own.
-        let of_loss = gradients(model, loss.clone().backward());
-        let of_log_probability = gradients(model, drawn(model, batch, key).1.backward());
+        let of_loss = of_pass(model, loss.clone().backward());
+        let of_log_probability = of_pass(model, drawn(model, batch, key).1.backward());
         let scalar = |value: Tensor<1>| f64::from(value.into_scalar::<f32>());
         let chosen = Chosen {
             log_probability: scalar(log_probability),
@@ -111,9 +111,9 @@ fn exact(choices: &BTreeMap<Vec<u8>, Chosen>) -> BTreeMap<String, Vec<f64>> {
         let probability = chosen.log_probability.exp();
         for (gradients, factor) in [(&chosen.of_loss, 1.0), (&chosen.of_log_probability, chosen.loss)] {
             for (name, gradient) in gradients {
-                let to = sum.entry(name.clone()).or_insert_with(|| vec![0.0; gradient.values.len()]);
+                let to = sum.entry(name.clone()).or_insert_with(|| vec![0.0; gradient.values().len()]);
                 to.iter_mut()
-                    .zip(&gradient.values)
+                    .zip(&*gradient.values())
                     .for_each(|(to, value)| *to += probability * factor * f64::from(*value));
             }
         }
@@ -133,12 +133,12 @@ fn mean_of_estimates_is_exact(attention: &AttentionConfig) {
             Lesson { attention: Some(attention), average_loss: 1.5, ..Lesson::new(&config, 1, draw) };
         let gathered = gather(&model, std::slice::from_ref(&batch), &lesson, &Crew::none());
         for (name, gradient) in &gathered.gradients {
-            let zeros = || vec![0.0; gradient.values.len()];
+            let zeros = || vec![0.0; gradient.values().len()];
             let (sum, square) = (
                 sums.entry(name.clone()).or_insert_with(zeros),
                 squares.entry(name.clone()).or_insert_with(zeros),
             );
-            for (at, &value) in gradient.values.iter().enumerate() {
+            for (at, &value) in gradient.values().iter().enumerate() {
                 let value = f64::from(value) * gathered.tokens as f64; // the objective is a mean over tokens
                 sum[at] += value;
                 square[at] += value * value;

@@ -309,7 +309,7 @@ fn small_batches_and_many_hands_make_the_gradient_of_one_large() {
         assert_eq!(large.tokens, small.tokens);
         assert!((large.loss - small.loss).abs() < 1e-4 * large.loss, "{} {}", large.loss, small.loss);
         for (name, gradient) in &large.gradients {
-            for (a, b) in gradient.values.iter().zip(&small.gradients[name].values) {
+            for (a, b) in gradient.values().iter().zip(&*small.gradients[name].values()) {
                 assert!((a - b).abs() < 1e-5, "{name}: {a} {b}");
             }
         }

@@ -187,7 +187,7 @@ fn small_batches_make_the_gradient_of_a_large_one() {
         assert!((large.loss - small.loss).abs() < 1e-4 * large.loss, "{task}");
         assert!(large.gradients.keys().any(|name| name.starts_with("head.")), "{task}");
         for (name, gradient) in &large.gradients {
-            for (a, b) in gradient.values.iter().zip(&small.gradients[name].values) {
+            for (a, b) in gradient.values().iter().zip(&*small.gradients[name].values()) {
                 assert!((a - b).abs() < 1e-5, "{task}, {name}: {a} {b}");
             }
         }

@@ -76,6 +76,13 @@ pub(crate) enum Command {
     /// model that it was made of, from about half to a quarter of the bytes. It is for prediction: it cannot be
     /// trained.
     Quantize(Quantize),
+    /// Learn which tokens a model may write for a source, so that the others need not be scored
+    ///
+    /// Leaves `shortlist.safetensors` in the run directory, for `--shortlist` of `gatto predict`, `gatto evaluate` and
+    /// `gatto serve`. For every token of the source it has the likeliest translations by a table (IBM Model 1) that is
+    /// learnt from examples, and for all sources the tokens that occur most often. Tells how many tokens of the vocabulary
+    /// that leaves for a sentence, and how many of those that the validation part wants are among them.
+    Shortlist(Shortlist),
     /// Print a script that completes commands and flags in a shell
     Completions(Completions),
     /// Write the manual pages
@@ -93,9 +100,21 @@ pub(crate) struct Compute {
     pub(crate) device: String,
 }
 
-/// How a model is loaded.
+/// How a model that is to write is loaded.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Loading {
+    /// How its weights are.
+    #[command(flatten)]
+    pub(crate) weights: Weights,
+    /// Choose what is written from the model's shortlist, which `gatto shortlist` makes: a few tokens for each source in
+    /// place of the whole vocabulary; faster, and a little less exact
+    #[arg(long)]
+    pub(crate) shortlist: bool,
+}
+
+/// How the weights of a model are loaded.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Weights {
     /// How weights are multiplied: as float, or as int8, of which a quarter of the bytes is read; faster, and a little
     /// less exact [default: int8 for a model that `gatto quantize` made, else float]
     #[arg(long, value_name = "HOW", value_enum)]
@@ -111,14 +130,27 @@ pub(crate) enum PrecisionOf {
     Int8,
 }
 
-impl Loading {
+impl From<PrecisionOf> for Precision {
+    fn from(precision: PrecisionOf) -> Self {
+        match precision {
+            PrecisionOf::Float => Self::Float,
+            PrecisionOf::Int8 => Self::Int8,
+        }
+    }
+}
+
+impl Weights {
     /// The model in a run directory.
     pub(crate) fn load(&self, model: &Path, device: &Device) -> Result<Saved, ModelError> {
-        let precision = self.precision.map(|precision| match precision {
-            PrecisionOf::Float => Precision::Float,
-            PrecisionOf::Int8 => Precision::Int8,
-        });
-        Saved::load_with(model, precision, device)
+        Saved::load_with(model, self.precision.map(Precision::from), device)
+    }
+}
+
+impl Loading {
+    /// The model in a run directory, with its shortlist if that is asked for.
+    pub(crate) fn load(&self, model: &Path, device: &Device) -> Result<Saved, ModelError> {
+        let saved = self.weights.load(model, device)?;
+        if self.shortlist { saved.with_shortlist(model) } else { Ok(saved) }
     }
 }
 
@@ -282,7 +314,7 @@ pub(crate) struct Score {
     pub(crate) json: bool,
     /// How the model is loaded.
     #[command(flatten)]
-    pub(crate) loading: Loading,
+    pub(crate) loading: Weights,
     /// Flags of computing.
     #[command(flatten)]
     pub(crate) compute: Compute,
@@ -553,6 +585,31 @@ pub(crate) struct Quantize {
     /// Run directory to make, which must not be there yet, or be empty; it appears when it is whole
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
+}
+
+/// `gatto shortlist`
+#[derive(Debug, Args)]
+pub(crate) struct Shortlist {
+    /// Run directory of a trained translator
+    pub(crate) model: PathBuf,
+    /// Sources to learn from, one per line [default: the training part of the model's data]
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub(crate) source: Option<PathBuf>,
+    /// Targets, one line for each source
+    #[arg(long, value_name = "FILE", requires = "source")]
+    pub(crate) target: Option<PathBuf>,
+    /// The most examples to learn from
+    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) examples: u64,
+    /// The most translations to keep of each token of the source
+    #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) best: u16,
+    /// How many of the most frequent tokens every sentence may have
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) frequent: u32,
+    /// Flags of computing.
+    #[command(flatten)]
+    pub(crate) compute: Compute,
 }
 
 /// `gatto completions`

@@ -5,7 +5,8 @@ use anyhow::Result;
 use gatto::Device;
 use gatto::model::config::{EncoderKind, FeedKind, Kind, Plan, Reader, TransformerConfig, Writer};
 use gatto::model::{
-    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Parameter, Saved, Stored, WEIGHTS,
+    AttentionConfig, BridgeKind, DecoderConfig, EncoderConfig, Parameter, Saved, Shortlist, ShortlistSize,
+    Stored, WEIGHTS,
 };
 use gatto::nn::Precision;
 use std::io::Write;
@@ -21,6 +22,10 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
     let in_bytes = weights.values().filter(|weight| weight.precision() == Precision::Int8);
     let in_bytes: usize = in_bytes.map(Parameter::count).sum();
     let precision = if in_bytes > 0 { "int8" } else { "float" };
+    let shortlist = match Shortlist::is_in(&arguments.model) {
+        true => Some(Shortlist::load(&arguments.model, &saved.tokens)?.size()),
+        false => None,
+    };
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let shapes: serde_json::Map<_, _> =
@@ -37,6 +42,9 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             "tokens": saved.tokens.target.kind(),
             "labels": saved.labels.as_ref().map(|labels| labels.names()),
             "sound": saved.plan.sound,
+            "shortlist": shortlist.map(|ShortlistSize { best, known, always }| {
+                serde_json::json!({ "best": best, "source_tokens": known, "always": always })
+            }),
             "weights": shapes,
         });
         writeln!(out, "{report}")?;
@@ -74,6 +82,13 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             source.kind(),
             target.size(),
             target.kind()
+        )?;
+    }
+    if let Some(ShortlistSize { best, known, always }) = shortlist {
+        writeln!(
+            out,
+            "shortlist    at most {best} translations of each of {known} source tokens, and {always} tokens that are always \
+             on it"
         )?;
     }
     if let Some(labels) = &saved.labels {

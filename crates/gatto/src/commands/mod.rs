@@ -14,18 +14,20 @@ mod predict;
 mod quantize;
 mod score;
 mod serve;
+mod shortlist;
 mod sounds;
 mod sources;
 mod tables;
 mod train;
 
-use crate::cli::{Command, Compute, Loading, Together};
+use crate::cli::{Command, Compute, Together};
 use anyhow::{Context, Result};
 use gatto::Device;
-use gatto::model::Saved;
+use gatto::model::{ModelError, Saved};
 use gatto::train::record::{Plain, Recorder, Terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,6 +46,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Quantize(arguments) => quantize::run(arguments),
+        Command::Shortlist(arguments) => shortlist::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
     }
@@ -85,8 +88,8 @@ fn predict_all(saved: &Saved, sources: &[&str], batch: usize) -> Result<Vec<Stri
 }
 
 /// The models that write together with another.
-fn others(given: &Together, loading: &Loading, device: &Device) -> Result<Vec<Saved>> {
-    given.with.iter().map(|path| Ok(loading.load(path, device)?)).collect()
+fn others(given: &Together, load: impl Fn(&Path) -> Result<Saved, ModelError>) -> Result<Vec<Saved>> {
+    given.with.iter().map(|path| Ok(load(path)?)).collect()
 }
 
 /// A flag that Ctrl-C sets; pressed again, it ends the process at once.

@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: Score) -> Result<()> {
 
 fn score(arguments: &Score, device: &Device) -> Result<()> {
     let saved = arguments.loading.load(&arguments.model, device)?;
-    let others = super::others(&arguments.together, &arguments.loading, device)?;
+    let others = super::others(&arguments.together, |path| arguments.loading.load(path, device))?;
     let models = std::iter::once(&saved).chain(&others).collect();
     let writers = Writers::together(models, arguments.together.mean.into())?;
     let (sources, targets) = (lines(&arguments.source)?, lines(&arguments.target)?);

@@ -1,6 +1,6 @@
 //! `gatto serve`
 
-use crate::cli::{Compute, LogForm, LogLevel, PrecisionOf, Serve, ServeLimits};
+use crate::cli::{Compute, LogForm, LogLevel, Serve, ServeLimits};
 use crate::freed_pages;
 use anyhow::{Context, Result, bail};
 use gatto::model::CONFIG;
@@ -20,10 +20,8 @@ pub(crate) fn run(arguments: &Serve) -> Result<()> {
     write_log(arguments.log, arguments.log_level);
     let settings = Settings {
         places: places(&arguments.models, &arguments.languages)?,
-        precision: arguments.loading.precision.map(|precision| match precision {
-            PrecisionOf::Float => Precision::Float,
-            PrecisionOf::Int8 => Precision::Int8,
-        }),
+        precision: arguments.loading.weights.precision.map(Precision::from),
+        shortlist: arguments.loading.shortlist,
         listen: arguments.listen,
         threads: threads(&arguments.compute),
         limits: limits(&arguments.limits),
@@ -44,6 +42,7 @@ pub(super) fn serve_demo(directory: &Path, listen: SocketAddr, compute: &Compute
     serve(Settings {
         places: vec![place],
         precision: None,
+        shortlist: false,
         listen,
         threads: threads(compute),
         limits: Limits::default(),

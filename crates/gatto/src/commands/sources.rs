@@ -107,9 +107,7 @@ pub(super) fn grouped_examples(
             None => ended = true,
         }
     }
-    if corpus.skipped() > 0 {
-        writeln!(std::io::stderr(), "note: {} bad lines are passed over", corpus.skipped()).ok();
-    }
+    note_skipped(corpus.as_ref());
     ensure!(
         !examples.is_empty(),
         "{}: has no example to evaluate on; give it a line for each",
@@ -119,6 +117,13 @@ pub(super) fn grouped_examples(
         values.check_end(corpus.as_ref())?;
     }
     Ok(examples)
+}
+
+/// Says how many lines of a corpus were of no use, if any were.
+pub(super) fn note_skipped(corpus: &dyn Corpus) {
+    if corpus.skipped() > 0 {
+        writeln!(std::io::stderr(), "note: {} bad lines are passed over", corpus.skipped()).ok();
+    }
 }
 
 /// Where the examples stand, for messages.

@@ -12,6 +12,7 @@ mod models;
 mod predict;
 mod quantize;
 mod serve;
+mod shortlist;
 mod sounds;
 mod tasks;
 mod usage;

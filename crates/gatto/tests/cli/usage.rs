@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "demo",
     "new",
     "train",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 14] = [
     "serve",
     "info",
     "quantize",
+    "shortlist",
     "completions",
     "man",
 ];

@@ -3,8 +3,9 @@
 use super::sets::with_each;
 use crate::attention::{self, Attended, Bias};
 use crate::dropout::Dropout;
+use crate::embedding::Rows;
 use crate::norm::Normed;
-use crate::optimise::{AdamStep, Decay, SgdStep};
+use crate::optimise::{AdamStep, Decay, Gradient, SgdStep};
 use crate::packed::lanes;
 use crate::prepared::Prepared;
 use crate::samples::values;
@@ -62,9 +63,15 @@ fn updated(gradient: &[f32]) -> Results {
     let (lr, weight_decay, scale, step) = (1e-3, Decay::L2(0.1), 0.5, 3);
     let (beta1, beta2, eps) = (0.9, 0.98, 1e-9);
     let with = AdamStep { lr, beta1, beta2, eps, weight_decay, scale, step };
-    optimise::adam(&mut adam, gradient, &mut m, &mut v, &with);
+    optimise::adam(&mut adam, Gradient::Whole(gradient), &mut m, &mut v, &with);
+    // Every third row of a table of seven columns.
+    let mut read = Rows::new(7);
+    let places: Vec<u32> = (0..(adam.len() / 7) as u32).step_by(3).collect();
+    read.add(&places, &gradient[..places.len() * 7]);
+    let whole = adam.len() / 7 * 7;
+    optimise::adam(&mut adam[..whole], Gradient::Rows(&read), &mut m[..whole], &mut v[..whole], &with);
     let with = SgdStep { lr, momentum: 0.9, dampening: 0.1, nesterov: true, weight_decay, scale, step };
-    optimise::sgd(&mut sgd, gradient, &mut velocity, &with);
+    optimise::sgd(&mut sgd, Gradient::Whole(gradient), &mut velocity, &with);
     let small: Vec<f32> = gradient.iter().map(|g| g.clamp(-1e9, 1e9)).collect();
     let sum = optimise::sum_of_squares(&small).to_bits();
     vec![adam, m, v, sgd, velocity, vec![f32::from_bits(sum as u32), f32::from_bits((sum >> 32) as u32)]]
@@ -99,6 +106,22 @@ fn integers_have_the_same_bits() {
     for (rows, input, output) in [(1, 7, 5), (9, 64, 130), (40, 203, 64)] {
         let (x, weight) = (values(rows * input, 1), values(input * output, 2));
         same_bits(|| vec![Prepared::bytes(&weight, input, output, false).forward(&x, None)]);
+    }
+}
+
+#[test]
+fn columns_that_are_taken_give_what_they_gave() {
+    let (rows, input, output) = (5, 33, 150);
+    let (x, weight) = (values(rows * input, 1), values(input * output, 2));
+    let ids: Vec<u32> = (0..output as u32).rev().step_by(7).collect();
+    for (set, same) in with_each(|| {
+        let floats = Prepared::floats(&weight, input, output, false);
+        let all = floats.forward(&x, None);
+        let taken = all.chunks_exact(output).flat_map(|row| ids.iter().map(|&id| row[id as usize].to_bits()));
+        let found = floats.columns(&ids).forward(&x, None);
+        taken.eq(found.iter().map(|value| value.to_bits()))
+    }) {
+        assert!(same, "{set}");
     }
 }
 

@@ -40,12 +40,12 @@ fn optimisers_agree_with_pytorch() {
                 let [momentum, dampening] = ["momentum", "dampening"].map(|key| setting(case, key));
                 let nesterov = case["nesterov"] == true;
                 let step = SgdStep { lr, momentum, dampening, nesterov, weight_decay, scale, step };
-                sgd(&mut param, &grad, &mut velocity, &step);
+                sgd(&mut param, Gradient::Whole(&grad), &mut velocity, &step);
             } else {
                 let [beta1, beta2, eps] = ["beta_1", "beta_2", "epsilon"].map(|key| setting(case, key));
                 adam(
                     &mut param,
-                    &grad,
+                    Gradient::Whole(&grad),
                     &mut m,
                     &mut v,
                     &AdamStep { lr, beta1, beta2, eps, weight_decay, scale, step },
@@ -77,4 +77,34 @@ fn sums_are_precise_and_the_same_on_any_number_of_threads() {
     assert!((with(1) / exact - 1.0).abs() < 1e-12);
     assert_eq!(with(1).to_bits(), with(3).to_bits());
     assert_eq!(sum_of_squares(&[]), 0.0);
+}
+
+#[test]
+fn a_table_of_which_few_rows_were_read_changes_as_with_all_its_zeros() {
+    // Several chunks of rows, of which some have none that was read.
+    let (rows, width) = (5000, 24);
+    let mut gradient = Rows::new(width);
+    let ids: Vec<u32> = vec![4999, 7, 0, 7, 2048, 682, 683];
+    gradient.add(&ids, &crate::samples::values(ids.len() * width, 3));
+    let whole = gradient.whole(rows * width);
+    for weight_decay in [Decay::None, Decay::L2(0.1), Decay::Decoupled(0.1)] {
+        let after = |gradient: Gradient<'_>| {
+            let mut param = crate::samples::values(rows * width, 1);
+            let mut m = crate::samples::values(rows * width, 2);
+            let mut v = vec![0.5; rows * width];
+            let step =
+                AdamStep { lr: 1e-2, beta1: 0.9, beta2: 0.98, eps: 1e-9, weight_decay, scale: 0.5, step: 3 };
+            adam(&mut param, gradient, &mut m, &mut v, &step);
+            let mut velocity = vec![0.25; rows * width];
+            let (momentum, dampening) = (0.9, 0.1);
+            let step =
+                SgdStep { lr: 1e-2, momentum, dampening, nesterov: true, weight_decay, scale: 0.5, step: 3 };
+            sgd(&mut param, gradient, &mut velocity, &step);
+            [param, m, v, velocity]
+        };
+        assert!(
+            after(Gradient::Rows(&gradient)) == after(Gradient::Whole(&whole)),
+            "{weight_decay:?}: other bits"
+        );
+    }
 }

@@ -104,6 +104,26 @@ impl Quantised {
         })
     }
 
+    /// Some columns of it, in this order; one may be taken more than once.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub(crate) fn gathered(&self, ids: &[u32]) -> Self {
+        let depth = self.input.div_ceil(GROUP);
+        Self::of_panels(self.input, ids.len(), |from, panel, scales, totals| {
+            let places = ids[from..].iter().zip(scales.iter_mut().zip(totals));
+            for (place, (&id, (scale, total))) in places.enumerate() {
+                let column = id as usize;
+                assert!(column < self.output, "quantised: there is no column {column} of {}", self.output);
+                (*scale, *total) = (self.scales[column], self.totals[column]);
+                let own = &self.panels[column / WIDTH * depth..][..depth];
+                for (to, own) in panel.iter_mut().zip(own) {
+                    to.as_chunks_mut::<GROUP>().0[place] = own.as_chunks::<GROUP>().0[column % WIDTH];
+                }
+            }
+        })
+    }
+
     /// All panels, each as `make` fills it for the columns from the given one on: zeros, and places for the scale and
     /// the total of each column.
     fn of_panels(

@@ -106,13 +106,28 @@ impl Panel<'_> {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
-            Instructions::Avx2 => unsafe { x86::avx2(self, rows, scales, to, place) },
+            Instructions::Avx2 => unsafe {
+                match R {
+                    1 => x86::avx2::<R, 4>(self, rows, scales, to, place),
+                    2 | 3 => x86::avx2::<R, 2>(self, rows, scales, to, place),
+                    _ => x86::avx2::<R, 1>(self, rows, scales, to, place),
+                }
+            },
             Instructions::Plain => {
                 for (row, (values, scale)) in rows.iter().zip(scales).enumerate() {
                     self.finish(&plain(self.groups, values), scale, to, (place.0 + row, place.1));
                 }
             }
         }
+    }
+
+    /// Σ p q from Σ (p + 128) q.
+    #[inline(always)]
+    fn lowered(&self, mut sums: [i32; WIDTH]) -> [i32; WIDTH] {
+        for (sum, total) in sums.iter_mut().zip(self.totals) {
+            *sum = sum.wrapping_sub(total.wrapping_mul(128));
+        }
+        sums
     }
 
     /// From sums of p q to y.
@@ -170,17 +185,15 @@ mod x86 {
             }
         }
         for (row, (sums, scale)) in sums.into_iter().zip(scales).enumerate() {
-            let mut found: [i32; WIDTH] = integers(sums);
-            for (sum, total) in found.iter_mut().zip(panel.totals) {
-                *sum = sum.wrapping_sub(total.wrapping_mul(128));
-            }
-            panel.finish(&found, scale, to, (place.0 + row, place.1));
+            panel.finish(&panel.lowered(integers(sums)), scale, to, (place.0 + row, place.1));
         }
     }
 
-    /// p and q are widened to sixteen bits, where products of pairs are summed without loss.
+    /// p + 128 and q are widened to sixteen bits, where products of pairs are summed without loss, and 128 Σ q is taken away
+    /// from the sums. What a panel has is widened once for all rows. `P` registers of it are taken at a time: as many as leave
+    /// room for the sums of `R` rows.
     #[target_feature(enable = "avx2")]
-    pub(super) fn avx2<const R: usize>(
+    pub(super) fn avx2<const R: usize, const P: usize>(
         panel: &Panel<'_>,
         rows: [&[[u8; GROUP]]; R],
         scales: [f32; R],
@@ -189,27 +202,38 @@ mod x86 {
     ) {
         /// Columns whose groups fill a register.
         const EIGHT: usize = 8;
-        for (row, (values, scale)) in rows.into_iter().zip(scales).enumerate() {
-            let mut found = [0; WIDTH];
-            for (part, found) in found.as_chunks_mut::<EIGHT>().0.iter_mut().enumerate() {
-                let mut sums = [_mm256_setzero_si256(); 2];
-                for (group, p) in panel.groups.iter().zip(values) {
-                    let [q]: [__m256i; 1] = registers(&group.as_chunks::<32>().0[part]);
-                    let p = _mm_sub_epi16(
-                        _mm_cvtepu8_epi16(_mm_cvtsi32_si128(i32::from_ne_bytes(*p))),
-                        _mm_set1_epi16(128),
-                    );
-                    let p = _mm256_broadcastq_epi64(p);
-                    let low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(q));
-                    let high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256::<1>(q));
-                    sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(low, p));
-                    sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(high, p));
+        const { assert!((WIDTH / EIGHT).is_multiple_of(P)) };
+        assert!(rows.iter().all(|row| row.len() == panel.groups.len()), "quantised: rows of another length");
+        let mut found = [[0; WIDTH]; R];
+        for first in (0..WIDTH / EIGHT).step_by(P) {
+            let mut sums = [[[_mm256_setzero_si256(); 2]; P]; R];
+            for (k, group) in panel.groups.iter().enumerate() {
+                let group = group.as_chunks::<32>().0;
+                for part in 0..P {
+                    let [low, high]: [__m128i; 2] = registers(&group[first + part]);
+                    let (low, high) = (_mm256_cvtepi8_epi16(low), _mm256_cvtepi8_epi16(high));
+                    for r in 0..R {
+                        // SAFETY: k is below the length of the panel, which is that of every row.
+                        #[allow(unsafe_code, reason = "checks of six slices would double the inner loop")]
+                        let p = unsafe { *rows[r].get_unchecked(k) };
+                        let p = _mm256_cvtepu8_epi16(_mm_set1_epi32(i32::from_ne_bytes(p)));
+                        let [of_low, of_high] = &mut sums[r][part];
+                        *of_low = _mm256_add_epi32(*of_low, _mm256_madd_epi16(low, p));
+                        *of_high = _mm256_add_epi32(*of_high, _mm256_madd_epi16(high, p));
+                    }
                 }
-                // Two halves of the sums of columns 0 1 4 5 | 2 3 6 7, and then in their order.
-                let both = _mm256_hadd_epi32(sums[0], sums[1]);
-                *found = integers([_mm256_permute4x64_epi64::<0b1101_1000>(both)]);
             }
-            panel.finish(&found, scale, to, (place.0 + row, place.1));
+            for (sums, found) in sums.into_iter().zip(&mut found) {
+                let places = found.as_chunks_mut::<EIGHT>().0[first..].iter_mut();
+                for ([low, high], found) in sums.into_iter().zip(places) {
+                    // Two halves of the sums of columns 0 1 4 5 | 2 3 6 7, and then in their order.
+                    let both = _mm256_hadd_epi32(low, high);
+                    *found = integers([_mm256_permute4x64_epi64::<0b1101_1000>(both)]);
+                }
+            }
+        }
+        for (row, (found, scale)) in found.into_iter().zip(scales).enumerate() {
+            panel.finish(&panel.lowered(found), scale, to, (place.0 + row, place.1));
         }
     }
 

@@ -11,7 +11,7 @@ pub(crate) use transformer::{TransformerDecoder, TransformerState};
 use crate::encoder::Features;
 
 use crate::memory::{Memory, Tokens};
-use crate::output::Unscored;
+use crate::output::{Output, Unscored};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_nn::attention::{Choice, Choosing};
@@ -129,6 +129,14 @@ impl Decoder {
         }
     }
 
+    /// Its token vectors.
+    pub(crate) fn embedding_mut(&mut self) -> &mut Embedding {
+        match self {
+            Self::Recurrent(decoder) => &mut decoder.embedding,
+            Self::Transformer(decoder) => &mut decoder.embedding,
+        }
+    }
+
     /// The state before the first token, for `batch` rows.
     pub(crate) fn start(&self, memory: Option<&Memory>, batch: usize, device: &Device) -> State {
         match self {
@@ -163,11 +171,19 @@ impl Decoder {
     /// Scores over the vocabulary: features [N, width] → [N, V]. `source` has vectors that may do double
     /// duty; its own if not given.
     pub(crate) fn project<'a>(&'a self, features: Tensor<2>, source: Option<&'a Embedding>) -> Unscored<'a> {
-        let (output, embedding) = match self {
-            Self::Recurrent(decoder) => (&decoder.output, &decoder.embedding),
-            Self::Transformer(decoder) => (&decoder.output, &decoder.embedding),
+        let embedding = match self {
+            Self::Recurrent(decoder) => &decoder.embedding,
+            Self::Transformer(decoder) => &decoder.embedding,
         };
-        Unscored { features, output, embedding: Some(source.unwrap_or(embedding)) }
+        Unscored { features, output: self.output(), embedding: Some(source.unwrap_or(embedding)) }
+    }
+
+    /// The output layer.
+    pub(crate) fn output(&self) -> &Output {
+        match self {
+            Self::Recurrent(decoder) => &decoder.output,
+            Self::Transformer(decoder) => &decoder.output,
+        }
     }
 
     /// Makes the weights ready for prediction; `source` as for [`Decoder::project`].

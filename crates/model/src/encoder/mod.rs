@@ -130,6 +130,15 @@ impl Encoder {
             Self::Cnn(_) | Self::Vit(_) | Self::Listener(_) | Self::SoundTransformer(_) => None,
         }
     }
+
+    /// The same, to be changed.
+    pub(crate) fn embedding_mut(&mut self) -> Option<&mut Embedding> {
+        match self {
+            Self::Recurrent(encoder) => encoder.embedding.as_mut(),
+            Self::Transformer(encoder) => encoder.embedding.as_mut(),
+            Self::Cnn(_) | Self::Vit(_) | Self::Listener(_) | Self::SoundTransformer(_) => None,
+        }
+    }
 }
 
 const OTHER_KIND: &str =

@@ -63,7 +63,7 @@ fn saved(config: &ModelConfig) -> Saved {
     let sizes = Vocabularies::with_labels(&tokens, labels.as_deref());
     let model = Model::new(&plan, sizes, 5, &Device::flex());
     let search = SearchConfig { max_length: 8, ..SearchConfig::default() };
-    Saved { task: config.task, plan, model, tokens, labels, search, statistics: None }
+    Saved { task: config.task, plan, model, tokens, labels, search, statistics: None, shortlist: None }
 }
 
 fn writers() -> Vec<(String, Saved)> {
@@ -102,7 +102,7 @@ fn writers() -> Vec<(String, Saved)> {
 }
 
 fn copy(saved: &Saved) -> Saved {
-    let Saved { task, plan, model, tokens, labels, search, statistics } = saved;
+    let Saved { task, plan, model, tokens, labels, search, statistics, shortlist } = saved;
     Saved {
         task: *task,
         plan: plan.clone(),
@@ -111,6 +111,7 @@ fn copy(saved: &Saved) -> Saved {
         labels: labels.clone(),
         search: search.clone(),
         statistics: statistics.clone(),
+        shortlist: shortlist.clone(),
     }
 }
 

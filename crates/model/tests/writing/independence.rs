@@ -40,6 +40,7 @@ fn company_changes_nothing(models: Vec<(String, Saved)>, count: usize) {
                             labels: None,
                             search,
                             statistics: None,
+                            shortlist: None,
                         };
                         best(&saved, &sentences, batch, beam)
                     })

@@ -3,6 +3,7 @@
 mod images;
 mod independence;
 mod masking;
+mod shortlist;
 mod sounds;
 mod wishes;
 
@@ -50,6 +51,7 @@ pub(crate) fn saved(config: ModelConfig) -> Saved {
         labels: None,
         search: SearchConfig::default(),
         statistics: None,
+        shortlist: None,
     }
 }
 

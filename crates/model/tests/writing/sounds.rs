@@ -101,7 +101,16 @@ fn neither_company_nor_threads_change_a_bit_of_what_is_heard() {
                 let (task, plan, model, tokens) = (*task, plan.clone(), model.clone(), tokens.clone());
                 with_threads(threads, move || {
                     let search = SearchConfig { beam, ctc, max_length: 6, ..SearchConfig::default() };
-                    let saved = Saved { task, plan, model, tokens, labels: None, search, statistics: None };
+                    let saved = Saved {
+                        task,
+                        plan,
+                        model,
+                        tokens,
+                        labels: None,
+                        search,
+                        statistics: None,
+                        shortlist: None,
+                    };
                     let language = language_model();
                     let writers = Writers::alone(&saved).expect("a writer");
                     let writers = match weight > 0.0 {

@@ -19,7 +19,7 @@ fn predicted(model: &Path) -> String {
 }
 
 /// Puts the files of a run into a directory, each whole.
-fn put(run: &Path, directory: &Path) {
+pub(crate) fn put(run: &Path, directory: &Path) {
     for file in fs::read_dir(run).expect("a run").flatten().filter(|entry| entry.path().is_file()) {
         let (new, name) = (directory.join(".new"), directory.join(file.file_name()));
         fs::copy(file.path(), &new).expect("copied");

@@ -80,6 +80,7 @@ fn settings(models: &[(&str, &Path)]) -> Settings {
     Settings {
         places: models.iter().map(place).collect(),
         precision: None,
+        shortlist: false,
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         threads: 2,
         limits: Limits::default(),

@@ -1,5 +1,6 @@
 //! `/v1/models`, `/v1/predict` and what stands around them: the answers are those of the models themselves.
 
+use crate::ending::put;
 use crate::models::{
     captioner, classifier, labeller, listener, masked, reversing, transformer, translator, writer,
 };
@@ -8,9 +9,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use burn::tensor::Device;
 use gatto_data::images::{DecodeLimits, Image, decode_bytes};
+use gatto_data::lexicon::Learner;
 use gatto_data::sound::Sound;
-use gatto_model::{Constraints, Drawing, Request, Saved, Writers};
+use gatto_model::{Constraints, Drawing, Request, Saved, Shortlist, Writers};
 use gatto_search::Sampling;
+use gatto_serve::Settings;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -47,6 +50,26 @@ fn translations_are_those_of_the_model() {
         assert_eq!(one["answers"], json!([found["answers"][0]]), "a text is a list of one");
         let none = running.post("/v1/predict", &json!({ "text": [] })).json();
         assert_eq!(none["answers"], json!([]));
+    }
+}
+
+#[test]
+fn a_service_with_shortlists_writes_from_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    put(reversing(), folder.path());
+    let saved = loaded(folder.path());
+    let free = saved.predict(&SOURCES, 64).expect("predictions");
+    let size = saved.tokens.target.size();
+    let lexicon = Learner::new(size, size).finish(1, || ());
+    Shortlist::new(&lexicon, 1, 0, &saved.tokens).save(folder.path()).expect("saved");
+    let saved = saved.with_shortlist(folder.path()).expect("a shortlist");
+    let expected = saved.predict(&SOURCES, 64).expect("predictions");
+    assert_ne!(expected, free, "no other symbols than those of the source have any probability");
+    let running = Running::new(Settings { shortlist: true, ..settings(&[("model", folder.path())]) });
+    let found = running.post("/v1/predict", &json!({ "text": SOURCES })).json();
+    for (answer, expected) in found["answers"].as_array().expect("answers").iter().zip(&expected) {
+        let told: Vec<f32> = serde_json::from_value(answer["log_probabilities"].clone()).expect("numbers");
+        assert_eq!(told, expected.hypothesis.log_probabilities, "to the last bit");
     }
 }
 

@@ -99,9 +99,9 @@ fn predict(arguments: &Predict, device: &Device) -> Result<()> {
     } else {
         check_search(&saved, wanted, batch, models)?;
     }
-    let others = super::others(&arguments.together, &arguments.loading, device)?;
+    let others = super::others(&arguments.together, |path| arguments.loading.load(path, device))?;
     let language = &arguments.language.lm;
-    let language = language.as_ref().map(|path| arguments.loading.load(path, device)).transpose()?;
+    let language = language.as_ref().map(|path| arguments.loading.weights.load(path, device)).transpose()?;
     let models = std::iter::once(&saved).chain(&others).collect();
     let writers = match saved.task {
         Task::Translate | Task::Caption | Task::Transcribe => {
