@@ -2,7 +2,8 @@
 """Gatto beside PyTorch, CTranslate2 and Hugging Face on the same work, in turns, on this machine.
 
     python3 benches/peers/compare.py                        everything
-    python3 benches/peers/compare.py --works W1,W2          some of it: W1 W2 W2c W3 W3b W4 W5 … W10 cold
+    python3 benches/peers/compare.py --works W1,W2          some of it: W1 W2 W2c W3 W3b W3s W4 W5 … W10 cold
+    python3 benches/peers/compare.py --works W3s            Gatto with a shortlist beside Gatto without; needs no peers
     python3 benches/peers/compare.py --works W5,W6,W7,W8    what reads images: training, and labels of 10,000
     python3 benches/peers/compare.py --works W9,W10         what hears: training, and transcripts
     python3 benches/peers/compare.py --quick                a look at the order of magnitude
@@ -115,11 +116,13 @@ def main():
     options.rounds = options.rounds or (2 if options.quick else 3 if options.growth else 7)
     wanted = chosen(options)
     options.cache.mkdir(parents=True, exist_ok=True)
-    python = environment.install(options.venv or options.cache / "venv", say)
+    # A shortlist is compared with none, and no peer is needed for it.
+    alone = all(work.listed for work in wanted)
+    python = None if alone else environment.install(options.venv or options.cache / "venv", say).absolute()
     if not options.no_build:
         environment.build(say)
     gatto, peers = environment.programs()
-    cast = Cast(peers, gatto, python.absolute(), options.cache.absolute(), options.compile)
+    cast = Cast(peers, gatto, python, options.cache.absolute(), options.compile)
     facts = {"machine": environment.machine(), "versions": environment.versions(python),
              "rounds": options.rounds, "load_before": os.getloadavg()[0]}
     if facts["load_before"] > 0.5:

@@ -66,10 +66,14 @@ def programs():
 
 
 def versions(python):
+    """That of Gatto, and those of the peers if there is a Python that has them."""
+
     def git(*arguments):
         return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
-    found = json.loads(subprocess.run([python, "-c", VERSIONS], check=True, capture_output=True, text=True).stdout)
+    found = {}
+    if python:
+        found = json.loads(subprocess.run([python, "-c", VERSIONS], check=True, capture_output=True, text=True).stdout)
     changed = " with changes" if git("status", "--porcelain", "--untracked-files=no") else ""
     return {"Gatto": git("rev-parse", "--short", "HEAD") + changed, **found}
 

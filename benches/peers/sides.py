@@ -195,12 +195,22 @@ class Cast:
                 ours.insert(0, (f"{count} × {part} sentences", {"threads": count, "together": part}))
                 theirs.append((f"{count} × {part} sentences",
                                {"threads": count, "inter": count, "intra": 1, "together": part}))
-        sides = [
-            Side("Gatto", [self.peers, "decode"],
-                 [(text, base | {"model": directory, "precision": precision} | values) for text, values in ours],
-                 precision, KEEP_PAGES)
-            for precision in OUR_PRECISIONS
-        ]
+
+        def gatto(name, shortlist):
+            there = base | {"model": directory, "shortlist": shortlist}
+            return [
+                Side(name, [self.peers, "decode"],
+                     [(text, there | {"precision": precision} | values) for text, values in ours],
+                     precision, KEEP_PAGES)
+                for precision in OUR_PRECISIONS
+            ]
+
+        if work.listed:
+            table = pathlib.Path(base["data"]).with_suffix(".table")
+            subprocess.run([self.peers, "shortlist", table, directory], check=True)
+            # What is without a list stands where peers do, so that ratios are what the list gains.
+            return [*gatto("Gatto", True), *gatto("Gatto without a list", False)]
+        sides = gatto("Gatto", False)
         if work.model.recurrent:
             settings = [(text, base | {"model": directory} | values) for text, values in alone]
             return [*sides, Side("PyTorch", [self.python, HERE / "torch_decode.py"], settings)]

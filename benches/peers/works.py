@@ -2,6 +2,7 @@
 
 import array
 import dataclasses
+import itertools
 import json
 import pathlib
 import random
@@ -10,6 +11,8 @@ from models import BASE, CAPTION, CLASSIFY, CURRENT, DIGITS, PREVIOUS, SMALL, SP
 
 END = 2
 SPECIALS = 5
+# Translations that are drawn for each token of a shortlist's table; some come twice.
+TRANSLATIONS = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Work:
     real: bool = False  # lengths that differ, in batches of as many tokens
     captions: int = 0  # of every image
     beam: int = 1
+    listed: bool = False  # Gatto with a shortlist beside Gatto without; tokens and list by Zipf's law
     threads: int | None = None  # of every side; the best of each if not given
 
     @property
@@ -40,10 +44,10 @@ def training(name, title, model, **more):
     return [fixed, Work(f"{name}r", f"{title}, {lengths}", "train", model, real=True, **more)]
 
 
-def decoding(name, title, model, sizes=(1, 8, 32)):
+def decoding(name, title, model, sizes=(1, 8, 32), **more):
     return [
         Work(name, f"{title}, batch {rows}, {'greedy' if beam == 1 else f'beam {beam}'}", "decode", model,
-             rows=rows, target=30, beam=beam)
+             rows=rows, target=30, beam=beam, **more)
         for beam in (1, 5) for rows in sizes
     ]
 
@@ -82,6 +86,7 @@ def works():
         *training("W2c", f"train {lstm} asked by the current state", CURRENT),
         *decoding("W3", f"decode {small}, 24 → 30", SMALL),
         *decoding("W3b", f"decode {base}, 24 → 30", BASE),
+        *decoding("W3s", f"decode {base}, 24 → 30, with a shortlist of about 1000 tokens", BASE, listed=True),
         *decoding("W4", f"decode {lstm} asked by the previous state, 24 → 30", PREVIOUS, sizes=(1, 32)),
         *images(),
         *sounds(),
@@ -120,6 +125,18 @@ def sentence(dice, vocabulary, tokens):
     return [dice.randrange(SPECIALS, vocabulary) for _ in range(tokens)]
 
 
+def zipf_rows(dice, vocabulary, rows, tokens):
+    """Rows of tokens by Zipf's law: the r-th behind the specials is r times as rare as the first."""
+    shares = list(itertools.accumulate(1 / rank for rank in range(1, vocabulary - SPECIALS + 1)))
+    return [dice.choices(range(SPECIALS, vocabulary), cum_weights=shares, k=tokens) for _ in range(rows)]
+
+
+def translations(vocabulary):
+    """The table of a shortlist: what each token may become. Specials become nothing."""
+    drawn = zipf_rows(random.Random(19), vocabulary, vocabulary - SPECIALS, TRANSLATIONS)
+    return [[] for _ in range(SPECIALS)] + drawn
+
+
 def real_lengths(dice):
     """Tokens of a source and its target without their ends: most sentences have 10 to 30."""
     source = min(max(round(dice.lognormvariate(2.95, 0.5)), 2), 59)
@@ -156,6 +173,8 @@ def training_data(work):
 def decoding_data(work):
     dice = random.Random(11)
     calls = 4 if work.rows == 1 else 1
+    if work.listed:
+        return [zipf_rows(dice, work.model.vocabulary, work.rows, work.source - 1) for _ in range(calls)]
     return [[sentence(dice, work.model.vocabulary, work.source - 1) for _ in range(work.rows)] for _ in range(calls)]
 
 
@@ -197,7 +216,8 @@ def sound_data(work):
 
 
 def write_data(work, folder: pathlib.Path):
-    """The data of a work in a file that every side reads; the bytes of images or sounds are in one beside it."""
+    """The data of a work in a file that every side reads; the bytes of images or sounds are in one beside it, and so is
+    the table of a shortlist."""
     if work.model.sound:
         path = folder / f"{work.kind}-{work.model.name}-{work.rows}{'-real' if work.real else ''}.json"
         data, values = sound_data(work)
@@ -210,8 +230,10 @@ def write_data(work, folder: pathlib.Path):
         path.with_suffix(".pixels").write_bytes(pixels)
         path.write_text(json.dumps(data), encoding="utf-8")
         return path
-    shape = f"{work.model.vocabulary}-{work.rows}x{work.source}-{work.target}{'-real' if work.real else ''}"
-    path = folder / f"{work.kind}-{shape}.json"
+    shape = f"{work.model.vocabulary}-{work.rows}x{work.source}-{work.target}"
+    path = folder / f"{work.kind}-{shape}{'-real' if work.real else ''}{'-listed' if work.listed else ''}.json"
     data = training_data(work) if work.kind == "train" else decoding_data(work)
+    if work.listed:
+        path.with_suffix(".table").write_text(json.dumps(translations(work.model.vocabulary)), encoding="utf-8")
     path.write_text(json.dumps(data), encoding="utf-8")
     return path

@@ -2,26 +2,30 @@
 //!
 //! ```text
 //! peers save CONFIG DIRECTORY [LABELS]   a run directory with a model that has learnt nothing
+//! peers shortlist TABLE DIRECTORY        a shortlist in a run directory, from translations that were drawn
 //! peers train SETTINGS                   updates on given batches, as `gatto train` makes them
 //! peers decode SETTINGS                  translations of given sources, as `gatto predict` makes them
 //! peers classify SETTINGS                labels of given images, as `gatto predict` tells them
 //! peers hear SETTINGS                    transcripts of given recordings, one by one, as `gatto predict` writes them
 //! ```
 //!
-//! All but the first write a line of JSON when they are ready, and then one for each line that they read: the seconds of
-//! every call of a round. A round goes over the data until its time is up, and never ends inside it.
+//! All but the first two write a line of JSON when they are ready, and then one for each line that they read: the seconds
+//! of every call of a round. A round goes over the data until its time is up, and never ends inside it.
 
 #![allow(clippy::print_stdout, reason = "what is measured goes to standard output")]
 
 use anyhow::{Context, Result, bail, ensure};
 use gatto::Device;
 use gatto::data::images::{Image, ImageBatch, Pixels, Preparation};
+use gatto::data::lexicon::Learner;
 use gatto::data::random::mixed;
 use gatto::data::sound::{Frames, Sound, SoundBatch};
 use gatto::data::tokens::SPECIALS;
 use gatto::data::{Batch, Example, Labels, Memory, Padded, Tokenizer, TokenizerPair, Unit};
 use gatto::kernels::crew::Crew;
-use gatto::model::{CONFIG, Model, ModelError, Request, Saved, Vocabularies, WEIGHTS, Writers, weights};
+use gatto::model::{
+    CONFIG, Model, ModelError, Request, Saved, Shortlist, Vocabularies, WEIGHTS, Writers, weights,
+};
 use gatto::nn::Precision;
 use gatto::train::{Config, ConfigFile, Lesson, Optimiser, Updated, update};
 use serde::Deserialize;
@@ -43,6 +47,7 @@ fn main() -> Result<()> {
         ["save", config, directory, labels] => {
             save(Path::new(config), Path::new(directory), Some(labels.parse()?))
         }
+        ["shortlist", table, directory] => shortlist(Path::new(table), Path::new(directory)),
         ["train", settings] => {
             let training: Training = read(Path::new(settings))?;
             inside(training.threads, || train(&training))
@@ -59,7 +64,10 @@ fn main() -> Result<()> {
             let hearing: Hearing = read(Path::new(settings))?;
             inside(hearing.threads, || hear(&hearing))
         }
-        _ => bail!("usage: peers save CONFIG DIRECTORY [LABELS] | train | decode | classify | hear SETTINGS"),
+        _ => bail!(
+            "usage: peers save CONFIG DIRECTORY [LABELS] | shortlist TABLE DIRECTORY | train | decode | classify | hear \
+             SETTINGS"
+        ),
     }
 }
 
@@ -260,6 +268,29 @@ fn save(config: &Path, directory: &Path, labels: Option<usize>) -> Result<()> {
     Ok(fs::write(directory.join(CONFIG), text)?)
 }
 
+/// Tokens that are on every list: as many as `gatto shortlist` takes unless told otherwise.
+const FREQUENT: usize = 100;
+
+/// Leaves a shortlist in a run directory, from a table that has the translations of each source token by its number.
+fn shortlist(table: &Path, directory: &Path) -> Result<()> {
+    let translations: Vec<Vec<u32>> = read(table)?;
+    let tokens = TokenizerPair::load(directory)?;
+    let (source, target) = (tokens.source.size(), tokens.target.size());
+    let known = |&token: &u32| (token as usize) < target;
+    ensure!(
+        translations.len() == source && translations.iter().flatten().all(known),
+        "{}: is for other tokens",
+        table.display()
+    );
+    let mut learner = Learner::new(source, target);
+    for (token, translations) in (0..).zip(&translations) {
+        learner.feed(&[token], translations);
+    }
+    // Every source is one token, so that a single turn counts what it became: the table as it was drawn.
+    let lexicon = learner.finish(1, || ());
+    Ok(Shortlist::new(&lexicon, Shortlist::MOST_BEST, FREQUENT, &tokens).save(directory)?)
+}
+
 /// What to translate.
 #[derive(Debug, Deserialize)]
 struct Decoding {
@@ -275,6 +306,8 @@ struct Decoding {
     length: usize,
     /// The most sources that are computed together.
     together: usize,
+    /// Whether to write from the shortlist in the run directory.
+    shortlist: bool,
     /// `float32` or `int8`.
     precision: String,
 }
@@ -291,6 +324,9 @@ fn loaded(model: &Path, precision: &str) -> Result<Saved> {
 
 fn decode(settings: &Decoding) -> Result<()> {
     let mut saved = loaded(&settings.model, &settings.precision)?;
+    if settings.shortlist {
+        saved = saved.with_shortlist(&settings.model)?;
+    }
     saved.search.beam = settings.beam;
     saved.search.max_length = settings.length;
     saved.search.min_length = settings.length - 1;
