@@ -2,6 +2,7 @@
 
 use super::Compute;
 use clap::Args;
+use gatto::model;
 use std::path::PathBuf;
 
 /// `gatto shortlist`
@@ -19,7 +20,12 @@ pub(crate) struct Shortlist {
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) examples: u64,
     /// The most translations to keep of each token of the source
-    #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u16).range(1..=model::Shortlist::MOST_BEST as i64)
+    )]
     pub(crate) best: u16,
     /// How many of the most frequent tokens every sentence may have
     #[arg(long, value_name = "N", default_value_t = 100)]
