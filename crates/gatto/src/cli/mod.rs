@@ -1,14 +1,19 @@
 //! The command line: one definition from which parsing, help, man pages and completion come.
 
+mod held;
+mod look;
 mod search;
 mod serve;
+mod shortlist;
 
+pub(crate) use held::{Held, HeldPart};
+pub(crate) use look::{Look, LookedAt};
 pub(crate) use search::{Constrain, Language, Sampling, Search, Together, Wish};
 pub(crate) use serve::{LogForm, LogLevel, Serve, ServeLimits};
+pub(crate) use shortlist::Shortlist;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gatto::Device;
-use gatto::inspect::heatmap::Head;
 use gatto::model::{HeadPlace, ModelError, Saved};
 use gatto::nn::Precision;
 use std::path::{Path, PathBuf};
@@ -337,13 +342,6 @@ pub(crate) struct Links {
     pub(crate) link_share: f32,
 }
 
-/// How many recordings are joined: `3:7`.
-fn join(text: &str) -> Result<(usize, usize), String> {
-    let numbers =
-        text.split_once(':').and_then(|(least, most)| Some((least.parse().ok()?, most.parse().ok()?)));
-    numbers.ok_or_else(|| "write the fewest and the most, such as 3:7".to_owned())
-}
-
 fn piece_seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.5..=100.0).contains(&seconds) => Ok(seconds),
@@ -355,145 +353,6 @@ fn share(text: &str) -> Result<f32, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err("write a number from 0 to 1".to_owned()),
-    }
-}
-
-/// Which examples to measure on.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Held {
-    /// Sources, one per line [default: the test part of the model's data]
-    #[arg(long, value_name = "FILE", requires = "target")]
-    pub(crate) source: Option<PathBuf>,
-    /// Targets or labels, one line for each source
-    #[arg(long, value_name = "FILE", requires = "source")]
-    pub(crate) target: Option<PathBuf>,
-    /// Text for a language model, one per line, in place of --source and --target
-    #[arg(long, value_name = "FILE", conflicts_with = "source")]
-    pub(crate) text: Option<PathBuf>,
-    /// Examples in one file, .tsv or .jsonl, with the columns or keys of the model's data
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "text"])]
-    pub(crate) data: Option<PathBuf>,
-    /// The folder of the images that --data names [default: the folder of that file]
-    #[arg(long, value_name = "DIR", requires = "data")]
-    pub(crate) images: Option<PathBuf>,
-    /// The folder of the recordings that --data names [default: the folder of that file]
-    #[arg(long, value_name = "DIR", requires = "data")]
-    pub(crate) sounds: Option<PathBuf>,
-    /// Join so many recordings of a speaker that --data names to one, with the pauses of the model's data
-    #[arg(long, value_name = "LEAST:MOST", requires = "data", value_parser = join)]
-    pub(crate) join: Option<(usize, usize)>,
-    /// The part of the model's data to measure on
-    #[arg(long, value_enum, default_value_t = HeldPart::Test, conflicts_with_all = ["source", "text", "data"])]
-    pub(crate) part: HeldPart,
-    /// The most examples to look at [default: some of a built-in task, all lines of files]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) examples: Option<u64>,
-}
-
-/// A part of a model's data that it did not learn from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HeldPart {
-    /// What the best checkpoint was chosen by.
-    Valid,
-    /// What figures are reported on.
-    Test,
-    /// Scenes of `shapes` with a shape and a colour that never came together in training.
-    Unseen,
-}
-
-/// `gatto look`
-#[derive(Debug, Args)]
-pub(crate) struct Look {
-    /// Run directory of a trained model
-    pub(crate) model: PathBuf,
-    /// The source to look at, for a model of images or sounds the name of a file [default: the lines of standard input]
-    pub(crate) input: Option<String>,
-    /// Write a picture to FILE (.svg, .png or .html) in place of drawing in the terminal
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Look while the model writes this, in place of what it would write itself
-    #[arg(long, value_name = "TEXT", conflicts_with = "Search")]
-    pub(crate) target: Option<String>,
-    /// Which attention of a Transformer [default: to the source, where there is one]
-    #[arg(long, value_name = "WHICH")]
-    pub(crate) attention: Option<LookedAt>,
-    /// Which layer of it, from 1 [default: all]
-    #[arg(long, value_name = "N")]
-    pub(crate) layer: Option<usize>,
-    /// Which head of the layer, from 1, or the mean or max of all heads
-    #[arg(long, value_name = "N|mean|max", default_value = "mean", value_parser = head)]
-    pub(crate) head: Head,
-    /// Draw all heads, small, with a layer in every row
-    #[arg(long, conflicts_with = "head")]
-    pub(crate) heads: bool,
-    /// Have a head of the model give nought, as ATTENTION:LAYER:HEAD, such as cross:1:2; may be given more than once
-    #[arg(long, value_name = "HEAD")]
-    pub(crate) mask_head: Vec<HeadPlace>,
-    /// Draw gradient × input and erasure beside attention
-    #[arg(long, conflicts_with_all = ["attention", "layer", "head", "heads"])]
-    pub(crate) explain: bool,
-    /// Merge the pieces of words
-    #[arg(long)]
-    pub(crate) words: bool,
-    /// Leave the token out that ends a sequence, and let the other weights sum to one
-    #[arg(long)]
-    pub(crate) no_end: bool,
-    /// Draw the beam as a tree: which hypotheses were followed, and what was pruned at which step and why
-    #[arg(
-        long,
-        conflicts_with_all = ["target", "attention", "layer", "head", "heads", "explain", "words", "no_end"]
-    )]
-    pub(crate) tree: bool,
-    /// How many candidates that were not chosen the tree shows at each step
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 3,
-        value_parser = clap::value_parser!(u16).range(0..=100),
-        requires = "tree"
-    )]
-    pub(crate) beside: u16,
-    /// How many of the best outputs the tree leads to; needs a beam of as many at least
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..=1024),
-        requires = "tree"
-    )]
-    pub(crate) n_best: u32,
-    /// Flags of search.
-    #[command(flatten)]
-    pub(crate) search: Search,
-    /// What is wanted of the output, with --tree.
-    #[command(flatten)]
-    pub(crate) wish: Wish,
-    /// Flags of computing.
-    #[command(flatten)]
-    pub(crate) compute: Compute,
-}
-
-/// The attentions of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LookedAt {
-    /// The decoder looks at the source
-    Cross,
-    /// The source looks at itself
-    Encoder,
-    /// The decoder looks at what it has read
-    Decoder,
-    /// A classifier looks at the states of its encoder
-    Pooling,
-}
-
-fn head(text: &str) -> Result<Head, String> {
-    match text {
-        "mean" => Ok(Head::Mean),
-        "max" => Ok(Head::Max),
-        _ => match text.parse() {
-            Ok(number) if number > 0 => Ok(Head::Number(number)),
-            _ => Err("write a number from 1, mean or max".to_owned()),
-        },
     }
 }
 
@@ -585,31 +444,6 @@ pub(crate) struct Quantize {
     /// Run directory to make, which must not be there yet, or be empty; it appears when it is whole
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-}
-
-/// `gatto shortlist`
-#[derive(Debug, Args)]
-pub(crate) struct Shortlist {
-    /// Run directory of a trained translator
-    pub(crate) model: PathBuf,
-    /// Sources to learn from, one per line [default: the training part of the model's data]
-    #[arg(long, value_name = "FILE", requires = "target")]
-    pub(crate) source: Option<PathBuf>,
-    /// Targets, one line for each source
-    #[arg(long, value_name = "FILE", requires = "source")]
-    pub(crate) target: Option<PathBuf>,
-    /// The most examples to learn from
-    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) examples: u64,
-    /// The most translations to keep of each token of the source
-    #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) best: u16,
-    /// How many of the most frequent tokens every sentence may have
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub(crate) frequent: u32,
-    /// Flags of computing.
-    #[command(flatten)]
-    pub(crate) compute: Compute,
 }
 
 /// `gatto completions`

@@ -22,9 +22,13 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
     let in_bytes = weights.values().filter(|weight| weight.precision() == Precision::Int8);
     let in_bytes: usize = in_bytes.map(Parameter::count).sum();
     let precision = if in_bytes > 0 { "int8" } else { "float" };
-    let shortlist = match Shortlist::is_in(&arguments.model) {
-        true => Some(Shortlist::load(&arguments.model, &saved.tokens)?.size()),
-        false => None,
+    // One that cannot be used is told of, and nothing else is kept back for it: the model works without.
+    let (shortlist, shortlist_error) = match Shortlist::is_in(&arguments.model) {
+        true => match Shortlist::load(&arguments.model, &saved.tokens) {
+            Ok(shortlist) => (Some(shortlist.size()), None),
+            Err(error) => (None, Some(error.to_string())),
+        },
+        false => (None, None),
     };
     let mut out = std::io::stdout().lock();
     if arguments.json {
@@ -45,6 +49,7 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             "shortlist": shortlist.map(|ShortlistSize { best, known, always }| {
                 serde_json::json!({ "best": best, "source_tokens": known, "always": always })
             }),
+            "shortlist_error": shortlist_error,
             "weights": shapes,
         });
         writeln!(out, "{report}")?;
@@ -90,6 +95,9 @@ pub(crate) fn run(arguments: Info) -> Result<()> {
             "shortlist    at most {best} translations of each of {known} source tokens, and {always} tokens that are always \
              on it"
         )?;
+    }
+    if let Some(error) = &shortlist_error {
+        writeln!(out, "shortlist    cannot be used: {error}")?;
     }
     if let Some(labels) = &saved.labels {
         let shown =

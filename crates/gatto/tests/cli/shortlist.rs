@@ -96,6 +96,34 @@ fn what_it_says_and_what_info_tells() {
     assert_eq!(written(run(&mut predict(&small, &["--shortlist"]), sentence)), expected);
 }
 
+/// A damaged shortlist once kept `gatto info` from telling anything.
+#[test]
+fn info_tells_of_a_damaged_shortlist_and_everything_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run_directory = copied(attentive(), folder.path());
+    let info = || written(run(gatto(&["info"]).arg(&run_directory), None));
+    let report = || json(run(gatto(&["info", "--json"]).arg(&run_directory), None));
+    let (plain, fields) = (info(), report());
+    assert!(fields["shortlist"].is_null() && fields["shortlist_error"].is_null(), "{fields}");
+    made(&run_directory, &["--examples", "100"]);
+    let whole = report();
+    assert!(whole["shortlist"].is_object() && whole["shortlist_error"].is_null(), "{whole}");
+
+    let path = run_directory.join(FILE);
+    let bytes = fs::read(&path).expect("a file");
+    fs::write(&path, &bytes[..bytes.len() - 4]).expect("written");
+    let mut damaged = report();
+    let error = damaged["shortlist_error"].as_str().expect("an error").to_owned();
+    assert!(error.contains("shortlist.safetensors: is not a usable shortlist: "), "{error}");
+    assert!(error.contains("make it again with `gatto shortlist "), "{error}");
+    damaged["shortlist_error"] = serde_json::Value::Null;
+    assert_eq!(damaged, fields, "all else is as without a shortlist");
+    let told = info();
+    let line = format!("shortlist    cannot be used: {error}\n");
+    assert!(told.contains(&line), "{told}");
+    assert_eq!(told.replace(&line, ""), plain, "all else is as without a shortlist");
+}
+
 #[test]
 fn it_may_learn_from_given_files() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -169,8 +197,6 @@ fn a_shortlist_that_is_not_there_or_not_usable_has_a_remedy() {
         "{}",
         said("predict")
     );
-    let info = refused(run(gatto(&["info"]).arg(&run_directory), None));
-    assert!(info.contains("make it again with `gatto shortlist "), "{info}");
     // That of another model.
     let other = tempfile::tempdir().expect("a folder");
     let others = copied(translator(), other.path());
