@@ -228,6 +228,14 @@ fn killed_with_hard_attention_it_ends_the_same() {
     assert!(average > 0.0, "{average}");
 }
 
+/// Muon remembers one mean of a matrix, Adam two of all else.
+#[test]
+fn killed_with_muon_it_ends_the_same() {
+    let shop = Workshop::with(&CONFIG.replace("[train]\n", "[train]\noptimiser = \"muon\"\n"));
+    let whole = shop.complete("whole", &[]);
+    killed_runs_end_like(&whole, &shop, Dice(6), Kills { all: 3, while_writing: 1 });
+}
+
 /// A task without a decoder, of the same data.
 fn without_decoder(task: &str) -> String {
     let config = CONFIG.replace("translate", task).replace("[decoder.gru]\nwidth = 24\ndropout = 0.2\n", "");

@@ -8,8 +8,12 @@
 //!
 //! in the order of operations of PyTorch, its constants computed in `f64` and then rounded, so that results agree to the last bits.
 
+mod muon;
+
 use rayon::prelude::*;
 use std::borrow::Cow;
+
+pub use muon::{Matrices, MuonStep, muon};
 
 use crate::embedding::Rows;
 use crate::maths::vectorised;

@@ -240,6 +240,7 @@ fn every_optimiser_learns() {
     for (name, settings) in [
         ("adamw", "optimiser = \"adamw\"\nweight_decay = 0.01\nlearning_rate = 8e-3"),
         ("adam with decay", "optimiser = \"adam\"\nweight_decay = 1e-6\nlearning_rate = 8e-3"),
+        ("muon", "optimiser = \"muon\"\nmomentum = 0.95\nweight_decay = 0.01\nlearning_rate = 8e-3"),
         ("sgd", "optimiser = \"sgd\"\nmomentum = 0.9\nlearning_rate = 0.5\nclip = 1.0"),
     ] {
         let steps = if name == "sgd" { 600 } else { 300 };

@@ -148,6 +148,8 @@ pub enum OptimiserKind {
     Adam,
     /// Adam with decoupled weight decay (Loshchilov & Hutter, 2019).
     Adamw,
+    /// Muon (Jordan et al., 2024) for matrices, Adam with decoupled weight decay for token vectors and all else.
+    Muon,
     /// Stochastic gradient descent with momentum.
     Sgd,
 }
@@ -277,7 +279,7 @@ impl TrainConfig {
     pub fn decay(&self) -> Decay {
         match (self.weight_decay, self.optimiser) {
             (0.0, _) => Decay::None,
-            (decay, OptimiserKind::Adamw) => Decay::Decoupled(decay),
+            (decay, OptimiserKind::Adamw | OptimiserKind::Muon) => Decay::Decoupled(decay),
             (decay, _) => Decay::L2(decay),
         }
     }
