@@ -3,9 +3,14 @@
 use super::{Corpus, Position};
 use crate::error::LineProblem;
 use crate::{DataError, Example};
+use rayon::prelude::*;
+use std::collections::VecDeque;
+
+/// The most examples that are made ahead of being read.
+const MOST_AHEAD: u64 = 4096;
 
 /// Examples that can be had by number, in any order, the same ones each time.
-pub trait Indexed: Send {
+pub trait Indexed: Send + Sync {
     /// How many there are.
     fn len(&self) -> u64;
 
@@ -28,11 +33,15 @@ impl Indexed for Vec<Example> {
     }
 }
 
-/// [`Indexed`] examples read in order.
+/// [`Indexed`] examples read in order. All threads make some of them ahead, the more the longer one reads.
 #[derive(Clone, Debug)]
 pub struct IndexedCorpus<I> {
     examples: I,
     next: u64,
+    /// The examples from `next` on that are there already.
+    ready: VecDeque<Example>,
+    /// How many are made when there are none.
+    ahead: u64,
 }
 
 /// A corpus that is held in memory.
@@ -41,17 +50,33 @@ pub type Memory = IndexedCorpus<Vec<Example>>;
 impl<I: Indexed> IndexedCorpus<I> {
     /// A corpus of these examples.
     pub fn new(examples: I) -> Self {
-        Self { examples, next: 0 }
+        Self { examples, next: 0, ready: VecDeque::new(), ahead: 1 }
+    }
+
+    /// Makes some examples from `next` on, up to one that cannot be had. If that is the first, it says why.
+    fn make(&mut self) -> Result<(), DataError> {
+        let numbers = self.next..self.examples.len().min(self.next + self.ahead);
+        let made: Vec<_> = numbers.into_par_iter().map(|index| self.examples.get(index)).collect();
+        self.ahead = (2 * self.ahead).min(MOST_AHEAD);
+        for example in made {
+            match example {
+                Ok(example) => self.ready.push_back(example),
+                Err(error) if self.ready.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(())
     }
 }
 
 impl<I: Indexed> Corpus for IndexedCorpus<I> {
     fn next(&mut self) -> Result<Option<Example>, DataError> {
-        if self.next >= self.examples.len() {
-            return Ok(None);
+        if self.ready.is_empty() {
+            self.make()?;
         }
-        self.next += 1;
-        self.examples.get(self.next - 1).map(Some)
+        let example = self.ready.pop_front();
+        self.next += u64::from(example.is_some());
+        Ok(example)
     }
 
     fn position(&self) -> Position {
@@ -65,6 +90,7 @@ impl<I: Indexed> Corpus for IndexedCorpus<I> {
             return Err(DataError::Position { corpus, at: format!("example {}", to.example) });
         }
         self.next = to.example;
+        self.ready.clear();
         Ok(())
     }
 
@@ -92,6 +118,56 @@ mod tests {
         }
         corpus.seek(&Position { example: 1, ..Position::start() }).unwrap();
         assert_eq!(corpus.next().unwrap(), None);
+    }
+
+    /// Says its number; some cannot be had.
+    struct Numbers(u64);
+
+    impl Indexed for Numbers {
+        fn len(&self) -> u64 {
+            self.0
+        }
+
+        fn get(&self, index: u64) -> Result<Example, DataError> {
+            match index % 1000 {
+                999 => Err(DataError::Example {
+                    number: index,
+                    problem: LineProblem::LabelCount { words: 0, labels: 1 },
+                }),
+                _ => Ok(Example::new(index.to_string(), "")),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_made_ahead_comes_in_order() {
+        let mut corpus = IndexedCorpus::new(Numbers(20_999));
+        let mut read = |from: u64, to: u64| {
+            for index in from..to {
+                assert_eq!(corpus.position().example, index);
+                assert_eq!(corpus.next().unwrap().unwrap().source, index.to_string());
+            }
+            corpus
+                .seek(&Position { example: to + 1, ..Position::start() })
+                .map(|()| corpus.position().example)
+        };
+        for part in 0..20 {
+            assert_eq!(read(part * 1000, part * 1000 + 999).unwrap(), part * 1000 + 1000);
+        }
+        assert!(matches!(read(20_000, 20_999), Err(DataError::Position { .. })));
+        assert_eq!(corpus.next().unwrap(), None);
+    }
+
+    #[test]
+    fn an_example_that_cannot_be_had_is_an_error_where_it_stands() {
+        let mut corpus = IndexedCorpus::new(Numbers(2000));
+        for _ in 0..999 {
+            corpus.next().unwrap();
+        }
+        for _ in 0..2 {
+            assert!(matches!(corpus.next(), Err(DataError::Example { number: 999, .. })));
+            assert_eq!(corpus.position().example, 999);
+        }
     }
 
     #[test]
