@@ -88,8 +88,9 @@ def summary(results):
             if not peers:
                 continue
             best = min(peers, key=lambda row: row["seconds"])
+            precision = "" if work.kind == "train" else f", {mine['precision']}"
             lines.append(line([
-                f"{work.name} {work.title}",
+                f"{work.name} {work.title}{precision}",
                 UNITS[work.kind],
                 number(figure(work, mine["seconds"])),
                 best["side"],
