@@ -47,7 +47,7 @@ pub struct TrainConfig {
     pub beta2: f64,
     /// What Adam adds to the root.
     pub epsilon: f64,
-    /// Momentum of SGD.
+    /// Momentum of SGD and Muon.
     pub momentum: f64,
     /// Decay of the weights: inside the gradient for `adam` and `sgd`, beside it for `adamw`.
     pub weight_decay: f64,
