@@ -214,13 +214,23 @@ impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
     #[inline(always)]
     fn tile<const R: usize>(&mut self, simd: S, row: usize) {
         let Product { a, to, ending, columns, .. } = &mut *self.product;
-        let sums = match to.rows == R {
-            // Where there are more rows, the products of the first leave time enough for what the machine foresees.
-            true => sums::<S, R>(simd, a, row, self.panel.len(), |k| {
-                ahead(&self.panel[k]);
+        let depth = self.panel.len();
+        let bytes = size_of_val(self.panel);
+        // One row of tiles has hardly begun with a panel before it needs all of it. Where there are more, each asks for a part
+        // of the next panel, which so is there when its turn comes.
+        let asked = row / R * depth * LINE;
+        let sums = if to.rows == R {
+            sums::<S, R>(simd, a, row, depth, |k| {
+                ahead(&raw const self.panel[k], DISTANCE, size_of::<[S::f32s; ACROSS]>());
                 &self.panel[k]
-            }),
-            false => sums::<S, R>(simd, a, row, self.panel.len(), |k| &self.panel[k]),
+            })
+        } else if asked < bytes {
+            sums::<S, R>(simd, a, row, depth, |k| {
+                ahead(self.panel.as_ptr(), bytes + asked + k * LINE, LINE);
+                &self.panel[k]
+            })
+        } else {
+            sums::<S, R>(simd, a, row, depth, |k| &self.panel[k])
         };
         for (r, sums) in sums.iter().enumerate() {
             let mut values = [0.0; ACROSS * LANES];
@@ -232,21 +242,26 @@ impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
     }
 }
 
-/// Asks for what is read a little later: pages behind each other are more than the machine foresees by itself.
+/// Bytes of a line of the caches.
+const LINE: usize = 64;
+/// How many bytes later one asks for what is read only once.
+const DISTANCE: usize = 4096;
+
+/// Asks for some bytes that stand a distance behind a place: pages behind each other are more than the machine foresees by itself.
 #[inline(always)]
-fn ahead<T>(place: &T) {
-    /// So many bytes later.
-    const DISTANCE: usize = 4096;
+fn ahead<T>(place: *const T, distance: usize, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in (0..size_of::<T>()).step_by(64) {
+    for line in (0..bytes).step_by(LINE) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let place = std::ptr::from_ref(place).cast::<i8>().wrapping_add(DISTANCE + line);
+        let place = place.cast::<i8>().wrapping_add(distance + line);
         // SAFETY: nothing is read, wherever it may point.
         #[allow(unsafe_code, reason = "hints are given with pointers")]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(place);
         }
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (place, distance, bytes);
 }
 
 /// A product that is made some rows at a time.

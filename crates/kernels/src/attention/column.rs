@@ -13,8 +13,8 @@ use super::softmax::{LANES, softmax};
 
 /// Multiplications that are worth a thread of their own.
 const WORTH: usize = 1 << 17;
-/// Registers of a value that are summed side by side.
-const ACROSS: usize = 4;
+/// Keys that are compared side by side.
+const FOUR: usize = 4;
 
 /// Some columns of keys and values.
 #[derive(Clone, Copy, Debug)]
@@ -124,8 +124,16 @@ impl WithSimd for Rows<'_, '_> {
             }
             let of_heads = q.chunks_exact(width).zip(context.chunks_exact_mut(width));
             for (head, ((q, context), weights)) in of_heads.zip(weights.chunks_exact_mut(keys)).enumerate() {
-                for (score, key) in scores.iter_mut().zip(&own_keys) {
-                    *score = scale * dot(simd, q, &key[head * width..][..width]);
+                let own = head * width..(head + 1) * width;
+                let (fours, rest) = own_keys.as_chunks::<FOUR>();
+                let (four_scores, rest_scores) = scores[..keys].as_chunks_mut::<FOUR>();
+                for (scores, [a, b, c, d]) in four_scores.iter_mut().zip(fours) {
+                    let keys = [&a[own.clone()], &b[own.clone()], &c[own.clone()], &d[own.clone()]];
+                    *scores = dots(simd, q, keys).map(|product| scale * product);
+                }
+                for (score, key) in rest_scores.iter_mut().zip(rest) {
+                    let [product] = dots(simd, q, [&key[own.clone()]]);
+                    *score = scale * product;
                 }
                 if let Some(bias) = bias {
                     let shared = bias.len() == heads * keys;
@@ -142,46 +150,74 @@ impl WithSimd for Rows<'_, '_> {
     }
 }
 
-/// The product of two vectors; its order is a matter of their length.
+/// The products of a vector with some others, side by side; the order of each is a matter of its length.
 #[inline(always)]
-fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
-    let ((a, a_rest), (b, b_rest)) = (S::as_simd_f32s(a), S::as_simd_f32s(b));
-    let mut sum = simd.splat_f32s(0.0);
-    for (&a, &b) in a.iter().zip(b) {
-        sum = simd.mul_add_e_f32s(a, b, sum);
+fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], others: [&[f32]; N]) -> [f32; N] {
+    let (whole, rest) = S::as_simd_f32s(a);
+    let others = others.map(
+        #[inline(always)]
+        |other| S::as_simd_f32s(&other[..a.len()]),
+    );
+    let mut sums = [simd.splat_f32s(0.0); N];
+    for (at, &a) in whole.iter().enumerate() {
+        for n in 0..N {
+            sums[n] = simd.mul_add_e_f32s(a, others[n].0[at], sums[n]);
+        }
     }
-    if !a_rest.is_empty() {
-        sum = simd.mul_add_e_f32s(simd.partial_load_f32s(a_rest), simd.partial_load_f32s(b_rest), sum);
+    if !rest.is_empty() {
+        let rest = simd.partial_load_f32s(rest);
+        for n in 0..N {
+            sums[n] = simd.mul_add_e_f32s(rest, simd.partial_load_f32s(others[n].1), sums[n]);
+        }
     }
-    simd.reduce_sum_f32s(sum)
+    sums.map(
+        #[inline(always)]
+        |sum| simd.reduce_sum_f32s(sum),
+    )
 }
 
 /// The sum of the values, each from `from` on and by its weight.
 #[inline(always)]
 fn average<S: Simd>(simd: S, weights: &[f32], values: &[&[f32]], from: usize, to: &mut [f32]) {
-    let width = to.len();
-    let whole = width / (ACROSS * S::F32_LANES) * (ACROSS * S::F32_LANES);
-    for start in (0..whole).step_by(ACROSS * S::F32_LANES) {
-        let mut sums = [simd.splat_f32s(0.0); ACROSS];
-        for (&weight, value) in weights.iter().zip(values) {
-            let weight = simd.splat_f32s(weight);
-            let (value, _) = S::as_simd_f32s(&value[from + start..][..ACROSS * S::F32_LANES]);
-            for c in 0..ACROSS {
-                sums[c] = simd.mul_add_e_f32s(weight, value[c], sums[c]);
-            }
-        }
-        let (to, _) = S::as_mut_simd_f32s(&mut to[start..][..ACROSS * S::F32_LANES]);
-        to.copy_from_slice(&sums);
-    }
-    for start in (whole..width).step_by(S::F32_LANES) {
-        let count = S::F32_LANES.min(width - start);
+    // As many registers side by side as there is work for: a sum waits for its last term, but not for other sums.
+    let done = averaged::<S, 8>(simd, weights, values, from, to);
+    let done = done + averaged::<S, 4>(simd, weights, values, from + done, &mut to[done..]);
+    let to = &mut to[done..];
+    for start in (0..to.len()).step_by(S::F32_LANES) {
+        let count = S::F32_LANES.min(to.len() - start);
         let mut sum = simd.splat_f32s(0.0);
         for (&weight, value) in weights.iter().zip(values) {
-            let value = simd.partial_load_f32s(&value[from + start..][..count]);
+            let value = simd.partial_load_f32s(&value[from + done + start..][..count]);
             sum = simd.mul_add_e_f32s(simd.splat_f32s(weight), value, sum);
         }
         simd.partial_store_f32s(&mut to[start..][..count], sum);
     }
+}
+
+/// [`average`] of as many values as fill `N` registers, once or more; tells how many these are.
+#[inline(always)]
+fn averaged<S: Simd, const N: usize>(
+    simd: S,
+    weights: &[f32],
+    values: &[&[f32]],
+    from: usize,
+    to: &mut [f32],
+) -> usize {
+    let block = N * S::F32_LANES;
+    let whole = to.len() / block * block;
+    for start in (0..whole).step_by(block) {
+        let mut sums = [simd.splat_f32s(0.0); N];
+        for (&weight, value) in weights.iter().zip(values) {
+            let weight = simd.splat_f32s(weight);
+            let (value, _) = S::as_simd_f32s(&value[from + start..][..block]);
+            for n in 0..N {
+                sums[n] = simd.mul_add_e_f32s(weight, value[n], sums[n]);
+            }
+        }
+        let (to, _) = S::as_mut_simd_f32s(&mut to[start..][..block]);
+        to.copy_from_slice(&sums);
+    }
+    whole
 }
 
 #[cfg(test)]

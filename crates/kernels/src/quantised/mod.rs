@@ -20,7 +20,7 @@ use crate::product::ViewMut;
 use rayon::prelude::*;
 use std::ops::Range;
 pub(crate) use sums::WIDTH;
-use sums::{GROUP, Instructions, MOST_ROWS, PANEL, Panel};
+use sums::{GROUP, Instructions, Integers, MOST_ROWS, PANEL, Panel};
 
 /// The largest of the integers.
 const MOST: f32 = 127.0;
@@ -41,8 +41,9 @@ pub struct Quantised {
 
 /// Rows of x in eight bits.
 pub(crate) struct Rows {
-    /// p + 128, by fours.
-    values: Vec<[u8; GROUP]>,
+    /// p, for these instructions.
+    integers: Integers,
+    instructions: Instructions,
     scales: Vec<f32>,
 }
 
@@ -164,27 +165,15 @@ impl Quantised {
             "quantised: the bias is not [{}]",
             self.output
         );
-        let rows = Rows::new(x, self.input);
+        let rows = Rows::for_instructions(instructions, x, self.input);
         in_parts([count, self.input, self.output], WIDTH, |inside, columns, y| {
-            self.multiply_with(instructions, &rows, inside, columns, Ending::bias(bias), y);
+            self.multiply(&rows, inside, columns, Ending::bias(bias), y);
         })
     }
 
     /// The columns of some rows, on the calling thread; the first of them begins a panel.
     pub(crate) fn multiply(
         &self,
-        rows: &Rows,
-        inside: Range<usize>,
-        columns: Range<usize>,
-        ending: Ending<'_>,
-        y: ViewMut<'_>,
-    ) {
-        self.multiply_with(Instructions::best(), rows, inside, columns, ending, y);
-    }
-
-    fn multiply_with(
-        &self,
-        instructions: Instructions,
         rows: &Rows,
         inside: Range<usize>,
         columns: Range<usize>,
@@ -203,10 +192,9 @@ impl Quantised {
             };
             for row in inside.clone().step_by(MOST_ROWS) {
                 let together = MOST_ROWS.min(inside.end - row);
-                let values = &rows.values[row * depth..][..together * depth];
                 let scales = &rows.scales[row..][..together];
                 let place = (row - inside.start, from - columns.start);
-                panel.multiply(instructions, values, scales, &mut y, place);
+                panel.multiply(rows.instructions, (&rows.integers, row * depth), scales, &mut y, place);
             }
         }
     }
@@ -214,21 +202,41 @@ impl Quantised {
 
 impl Rows {
     pub(crate) fn new(x: &[f32], input: usize) -> Self {
-        let depth = input.div_ceil(GROUP);
-        let count = x.len() / input.max(1);
-        let (mut values, mut scales) = (vec![[128; GROUP]; count * depth], vec![0.0; count]);
-        let rows = x.chunks_exact(input.max(1)).zip(values.chunks_exact_mut(depth.max(1))).zip(&mut scales);
-        for ((x, values), scale) in rows {
-            arch().dispatch(|| {
-                let (found, inverse) = scale_of(x);
-                *scale = found;
-                for (to, x) in values.as_flattened_mut().iter_mut().zip(x) {
-                    *to = (rounded(x * inverse) + 128) as u8;
-                }
-            });
-        }
-        Self { values, scales }
+        Self::for_instructions(Instructions::best(), x, input)
     }
+
+    fn for_instructions(instructions: Instructions, x: &[f32], input: usize) -> Self {
+        let (depth, count) = (input.div_ceil(GROUP), x.len() / input.max(1));
+        let (mut integers, mut scales) = (Integers::zeros(instructions, count * depth), vec![0.0; count]);
+        let rows = x.chunks_exact(input.max(1)).zip(&mut scales);
+        match &mut integers {
+            Integers::Bytes(values) => {
+                for ((x, scale), values) in rows.zip(values.chunks_exact_mut(depth.max(1))) {
+                    *scale = quantise_row(x, values.as_flattened_mut(), |p| (p + 128) as u8);
+                }
+            }
+            Integers::Wide(values) => {
+                for ((x, scale), values) in rows.zip(values.chunks_exact_mut(depth.max(1))) {
+                    *scale = quantise_row(x, values.as_flattened_mut(), |p| p as i16);
+                }
+            }
+        }
+        Self { integers, instructions, scales }
+    }
+}
+
+/// Writes the integers of a row, as `form` has them, and gives their scale.
+fn quantise_row<T>(x: &[f32], to: &mut [T], form: impl Fn(i32) -> T) -> f32 {
+    arch().dispatch(
+        #[inline(always)]
+        || {
+            let (scale, inverse) = scale_of(x);
+            for (to, x) in to.iter_mut().zip(x) {
+                *to = form(rounded(x * inverse));
+            }
+            scale
+        },
+    )
 }
 
 /// Fills a panel from its rows, each number as `integers` makes it of its column and value, and adds up the columns.

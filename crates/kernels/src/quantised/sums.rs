@@ -18,7 +18,7 @@ pub(super) enum Instructions {
     /// AVX-512 with VNNI: four products and their sum in one.
     #[cfg(target_arch = "x86_64")]
     Vnni,
-    /// AVX2: products of sixteen bits.
+    /// AVX2: products of sixteen bits, which rows have from the start.
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// Whatever there is.
@@ -56,6 +56,25 @@ impl Instructions {
     }
 }
 
+/// Integers p of rows, by fours, in the form that instructions read.
+pub(super) enum Integers {
+    /// p + 128.
+    Bytes(Vec<[u8; GROUP]>),
+    /// p.
+    Wide(Vec<[i16; GROUP]>),
+}
+
+impl Integers {
+    /// So many zeros for these instructions.
+    pub(super) fn zeros(instructions: Instructions, len: usize) -> Self {
+        match instructions {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => Self::Wide(vec![[0; GROUP]; len]),
+            _ => Self::Bytes(vec![[128; GROUP]; len]),
+        }
+    }
+}
+
 /// Some columns of a matrix, at most [`WIDTH`].
 #[derive(Clone, Copy)]
 pub(super) struct Panel<'a> {
@@ -68,57 +87,68 @@ pub(super) struct Panel<'a> {
 }
 
 impl Panel<'_> {
-    /// The columns of as many rows as there are scales, to the rows and columns of `to` from `place` on.
+    /// The columns of as many rows as there are scales, the first of which begins at `first` of the integers, to the rows and
+    /// columns of `to` from `place` on.
     pub(super) fn multiply(
         &self,
         instructions: Instructions,
-        values: &[[u8; GROUP]],
+        (integers, first): (&Integers, usize),
         scales: &[f32],
         to: &mut ViewMut<'_>,
         place: (usize, usize),
     ) {
         match scales.len() {
-            1 => self.rows::<1>(instructions, values, scales, to, place),
-            2 => self.rows::<2>(instructions, values, scales, to, place),
-            3 => self.rows::<3>(instructions, values, scales, to, place),
-            4 => self.rows::<4>(instructions, values, scales, to, place),
-            5 => self.rows::<5>(instructions, values, scales, to, place),
-            _ => self.rows::<MOST_ROWS>(instructions, values, scales, to, place),
+            1 => self.rows::<1>(instructions, (integers, first), scales, to, place),
+            2 => self.rows::<2>(instructions, (integers, first), scales, to, place),
+            3 => self.rows::<3>(instructions, (integers, first), scales, to, place),
+            4 => self.rows::<4>(instructions, (integers, first), scales, to, place),
+            5 => self.rows::<5>(instructions, (integers, first), scales, to, place),
+            _ => self.rows::<MOST_ROWS>(instructions, (integers, first), scales, to, place),
         }
     }
 
     fn rows<const R: usize>(
         &self,
         instructions: Instructions,
-        values: &[[u8; GROUP]],
+        (integers, first): (&Integers, usize),
         scales: &[f32],
         to: &mut ViewMut<'_>,
         place: (usize, usize),
     ) {
-        let depth = self.groups.len();
-        let rows: [&[[u8; GROUP]]; R] = std::array::from_fn(|row| &values[row * depth..][..depth]);
         let scales: [f32; R] = std::array::from_fn(|row| scales[row]);
-        match instructions {
+        match (instructions, integers) {
             // SAFETY: `Instructions::best` and `all` name what the machine has.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
-            Instructions::Vnni => unsafe { x86::vnni(self, rows, scales, to, place) },
+            (Instructions::Vnni, Integers::Bytes(values)) => unsafe {
+                x86::vnni::<R>(self, self.taken(values, first), scales, to, place);
+            },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
-            Instructions::Avx2 => unsafe {
+            (Instructions::Avx2, Integers::Wide(values)) => unsafe {
+                let rows = self.taken(values, first);
                 match R {
                     1 => x86::avx2::<R, 4>(self, rows, scales, to, place),
                     2 | 3 => x86::avx2::<R, 2>(self, rows, scales, to, place),
                     _ => x86::avx2::<R, 1>(self, rows, scales, to, place),
                 }
             },
-            Instructions::Plain => {
-                for (row, (values, scale)) in rows.iter().zip(scales).enumerate() {
+            (_, Integers::Bytes(values)) => {
+                for (row, (values, scale)) in self.taken::<_, R>(values, first).iter().zip(scales).enumerate()
+                {
                     self.finish(&plain(self.groups, values), scale, to, (place.0 + row, place.1));
                 }
             }
+            (_, Integers::Wide(_)) => unreachable!("rows have the form of the instructions that read them"),
         }
+    }
+
+    /// As many rows of integers as long as the panel, from `first` on.
+    #[inline(always)]
+    fn taken<'v, T, const R: usize>(&self, values: &'v [T], first: usize) -> [&'v [T]; R] {
+        let depth = self.groups.len();
+        std::array::from_fn(|row| &values[first + row * depth..][..depth])
     }
 
     /// Σ p q from Σ (p + 128) q.
@@ -189,13 +219,12 @@ mod x86 {
         }
     }
 
-    /// p + 128 and q are widened to sixteen bits, where products of pairs are summed without loss, and 128 Σ q is taken away
-    /// from the sums. What a panel has is widened once for all rows. `P` registers of it are taken at a time: as many as leave
-    /// room for the sums of `R` rows.
+    /// q is widened to the sixteen bits of p, where products of pairs are summed without loss; what a panel has is widened once
+    /// for all rows. `P` registers of it are taken at a time: as many as leave room for the sums of `R` rows.
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2<const R: usize, const P: usize>(
         panel: &Panel<'_>,
-        rows: [&[[u8; GROUP]]; R],
+        rows: [&[[i16; GROUP]]; R],
         scales: [f32; R],
         to: &mut ViewMut<'_>,
         place: (usize, usize),
@@ -216,7 +245,7 @@ mod x86 {
                         // SAFETY: k is below the length of the panel, which is that of every row.
                         #[allow(unsafe_code, reason = "checks of six slices would double the inner loop")]
                         let p = unsafe { *rows[r].get_unchecked(k) };
-                        let p = _mm256_cvtepu8_epi16(_mm_set1_epi32(i32::from_ne_bytes(p)));
+                        let p = _mm256_set1_epi64x(together(p));
                         let [of_low, of_high] = &mut sums[r][part];
                         *of_low = _mm256_add_epi32(*of_low, _mm256_madd_epi16(low, p));
                         *of_high = _mm256_add_epi32(*of_high, _mm256_madd_epi16(high, p));
@@ -232,9 +261,16 @@ mod x86 {
                 }
             }
         }
-        for (row, (found, scale)) in found.into_iter().zip(scales).enumerate() {
-            panel.finish(&panel.lowered(found), scale, to, (place.0 + row, place.1));
+        for (row, (found, scale)) in found.iter().zip(scales).enumerate() {
+            panel.finish(found, scale, to, (place.0 + row, place.1));
         }
+    }
+
+    /// Four numbers as one, as they stand in memory.
+    #[inline(always)]
+    fn together(numbers: [i16; GROUP]) -> i64 {
+        let [[a, b], [c, d], [e, f], [g, h]] = numbers.map(i16::to_ne_bytes);
+        i64::from_ne_bytes([a, b, c, d, e, f, g, h])
     }
 
     /// Bytes as registers.
