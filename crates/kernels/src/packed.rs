@@ -216,9 +216,9 @@ impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
         let Product { a, to, ending, columns, .. } = &mut *self.product;
         let depth = self.panel.len();
         let bytes = size_of_val(self.panel);
-        // One row of tiles has hardly begun with a panel before it needs all of it. Where there are more, each asks for a part
-        // of the next panel, which so is there when its turn comes.
-        let asked = row / R * depth * LINE;
+        // One row of tiles has hardly begun with a panel before it needs all of it. Where there are more, the first of them ask for
+        // the next panel, a line with each term, which so is there when its turn comes.
+        let asked = row / rows_of_a_tile::<S>() * depth * LINE;
         let sums = if to.rows == R {
             sums::<S, R>(simd, a, row, depth, |k| {
                 ahead(&raw const self.panel[k], DISTANCE, size_of::<[S::f32s; ACROSS]>());
@@ -270,11 +270,15 @@ pub(crate) trait Tiles<S: Simd> {
     fn tile<const R: usize>(&mut self, simd: S, row: usize);
 }
 
+/// The most rows of a tile: 24 sums in the 32 registers of AVX-512 and NEON, 12 in the 16 of AVX2.
+const fn rows_of_a_tile<S: Simd>() -> usize {
+    if S::REGISTER_COUNT >= 32 { 8 } else { 4 }
+}
+
 /// All `rows`, as many at a time as there are registers for.
 #[inline(always)]
 pub(crate) fn in_tiles<S: Simd>(simd: S, rows: usize, product: &mut impl Tiles<S>) {
-    // 24 sums in the 32 registers of AVX-512 and NEON, 12 in the 16 of AVX2.
-    let most = if S::REGISTER_COUNT >= 32 { 8 } else { 4 };
+    let most = rows_of_a_tile::<S>();
     for row in (0..rows).step_by(most) {
         match most.min(rows - row) {
             1 => product.tile::<1>(simd, row),

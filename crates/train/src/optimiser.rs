@@ -1,7 +1,7 @@
 //! From gradients to updates: clipping by the global norm, then Adam, AdamW, Muon or SGD, in place.
 
 use crate::config::{OptimiserKind, TrainConfig};
-use crate::gradients::Gradients;
+use crate::gradients::{Gradient, Gradients};
 use crate::start::inside;
 use burn::module::Param;
 use burn::tensor::Tensor;
@@ -101,10 +101,13 @@ fn maps(name: &str, gradients: &Gradients) -> Option<Matrices> {
         return None;
     }
     let gates = match name.rsplit_once('.') {
-        Some((layer, "input" | "recurrent")) => match gradients.get(&format!("{layer}.recurrent"))?.shape() {
-            &[width, columns] if columns.is_multiple_of(width) => columns / width,
-            _ => 1,
-        },
+        // Where the recurrent map does not learn itself, nobody tells how many gates there are.
+        Some((layer, "input" | "recurrent")) => {
+            match gradients.get(&format!("{layer}.recurrent")).map(Gradient::shape) {
+                Some(&[width, columns]) if columns.is_multiple_of(width) => columns / width,
+                _ => 1,
+            }
+        }
         _ => 1,
     };
     Some(Matrices { columns, count: gates })
@@ -155,7 +158,6 @@ fn changed<const D: usize>(param: Param<Tensor<D>>, change: impl FnOnce(&mut [f3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gradients::Gradient;
 
     #[test]
     fn the_longest_name_that_fits_gives_the_rate() {
@@ -168,13 +170,14 @@ mod tests {
 
     #[test]
     fn muon_is_for_maps_and_takes_gates_one_by_one() {
-        let shapes: [(&str, &[usize], Option<usize>); 10] = [
+        let shapes: [(&str, &[usize], Option<usize>); 11] = [
             ("encoder.embedding.weight", &[50, 8], None),
             ("encoder.network.layers.0.forward.input", &[6, 32], Some(4)),
             ("encoder.network.layers.0.forward.recurrent", &[8, 32], Some(4)),
             ("encoder.network.layers.0.forward.bias", &[32], None),
             ("decoder.network.layers.0.forward.input", &[9, 12], Some(3)),
             ("decoder.network.layers.0.forward.recurrent", &[4, 12], Some(3)),
+            ("decoder.network.layers.1.forward.input", &[4, 12], Some(1)), // beside one that does not learn
             ("decoder.stack.layers.0.attention.output.weight", &[8, 8], Some(1)),
             ("decoder.attention.look.score.vector", &[1, 8], None),
             ("decoder.output.weight", &[8, 50], None),

@@ -55,7 +55,7 @@ impl<I: Indexed> IndexedCorpus<I> {
 
     /// Makes some examples from `next` on, up to one that cannot be had. If that is the first, it says why.
     fn make(&mut self) -> Result<(), DataError> {
-        let numbers = self.next..self.examples.len().min(self.next + self.ahead);
+        let numbers = self.next..self.examples.len().min(self.next.saturating_add(self.ahead));
         let made: Vec<_> = numbers.into_par_iter().map(|index| self.examples.get(index)).collect();
         self.ahead = (2 * self.ahead).min(MOST_AHEAD);
         for example in made {
@@ -156,6 +156,13 @@ mod tests {
         }
         assert!(matches!(read(20_000, 20_999), Err(DataError::Position { .. })));
         assert_eq!(corpus.next().unwrap(), None);
+        // What is there already is of another place.
+        for (to, count) in [(5, 300), (10, 100), (700, 1)] {
+            corpus.seek(&Position { example: to, ..Position::start() }).unwrap();
+            for index in to..to + count {
+                assert_eq!(corpus.next().unwrap().unwrap().source, index.to_string());
+            }
+        }
     }
 
     #[test]

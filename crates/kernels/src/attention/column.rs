@@ -230,7 +230,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_the_attention_of_keys_in_one_piece(
-            rows in 1usize..6, heads in 1usize..4, width in prop_oneof![1usize..9, 60usize..70],
+            rows in 1usize..6, heads in 1usize..4, width in prop_oneof![1usize..9, 60usize..70, 96usize..140],
             lengths in prop::collection::vec(1usize..20, 1..4), biased: bool, shared: bool, masked: bool, seed: u32,
         ) {
             let (row, keys) = (heads * width, lengths.iter().sum::<usize>());

@@ -41,9 +41,7 @@ pub struct Quantised {
 
 /// Rows of x in eight bits.
 pub(crate) struct Rows {
-    /// p, for these instructions.
     integers: Integers,
-    instructions: Instructions,
     scales: Vec<f32>,
 }
 
@@ -186,6 +184,7 @@ impl Quantised {
             let panel = Panel {
                 groups: &self.panels[from / WIDTH * depth..][..depth],
                 scales: &self.scales[these.clone()],
+                #[cfg(target_arch = "x86_64")]
                 totals: &self.totals[these.clone()],
                 from,
                 ending,
@@ -194,7 +193,7 @@ impl Quantised {
                 let together = MOST_ROWS.min(inside.end - row);
                 let scales = &rows.scales[row..][..together];
                 let place = (row - inside.start, from - columns.start);
-                panel.multiply(rows.instructions, (&rows.integers, row * depth), scales, &mut y, place);
+                panel.multiply(&rows.integers, row * depth, scales, &mut y, place);
             }
         }
     }
@@ -208,35 +207,38 @@ impl Rows {
     fn for_instructions(instructions: Instructions, x: &[f32], input: usize) -> Self {
         let (depth, count) = (input.div_ceil(GROUP), x.len() / input.max(1));
         let (mut integers, mut scales) = (Integers::zeros(instructions, count * depth), vec![0.0; count]);
-        let rows = x.chunks_exact(input.max(1)).zip(&mut scales);
         match &mut integers {
-            Integers::Bytes(values) => {
-                for ((x, scale), values) in rows.zip(values.chunks_exact_mut(depth.max(1))) {
-                    *scale = quantise_row(x, values.as_flattened_mut(), |p| (p + 128) as u8);
-                }
-            }
-            Integers::Wide(values) => {
-                for ((x, scale), values) in rows.zip(values.chunks_exact_mut(depth.max(1))) {
-                    *scale = quantise_row(x, values.as_flattened_mut(), |p| p as i16);
-                }
-            }
+            #[cfg(target_arch = "x86_64")]
+            Integers::Vnni(values) => quantise_rows(x, input, values, &mut scales, |p| (p + 128) as u8),
+            #[cfg(target_arch = "x86_64")]
+            Integers::Avx2(values) => quantise_rows(x, input, values, &mut scales, |p| p as i16),
+            Integers::Plain(values) => quantise_rows(x, input, values, &mut scales, |p| p as i8),
         }
-        Self { integers, instructions, scales }
+        Self { integers, scales }
     }
 }
 
-/// Writes the integers of a row, as `form` has them, and gives their scale.
-fn quantise_row<T>(x: &[f32], to: &mut [T], form: impl Fn(i32) -> T) -> f32 {
-    arch().dispatch(
-        #[inline(always)]
-        || {
-            let (scale, inverse) = scale_of(x);
-            for (to, x) in to.iter_mut().zip(x) {
-                *to = form(rounded(x * inverse));
-            }
-            scale
-        },
-    )
+/// Writes the integers of rows, as `form` has them, and their scales.
+fn quantise_rows<T>(
+    x: &[f32],
+    input: usize,
+    to: &mut [[T; GROUP]],
+    scales: &mut [f32],
+    form: impl Fn(i32) -> T,
+) {
+    let rows = x.chunks_exact(input.max(1)).zip(to.chunks_exact_mut(input.div_ceil(GROUP).max(1)));
+    for ((x, to), scale) in rows.zip(scales) {
+        arch().dispatch(
+            #[inline(always)]
+            || {
+                let (found, inverse) = scale_of(x);
+                *scale = found;
+                for (to, x) in to.as_flattened_mut().iter_mut().zip(x) {
+                    *to = form(rounded(x * inverse));
+                }
+            },
+        );
+    }
 }
 
 /// Fills a panel from its rows, each number as `integers` makes it of its column and value, and adds up the columns.

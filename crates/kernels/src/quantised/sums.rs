@@ -56,12 +56,16 @@ impl Instructions {
     }
 }
 
-/// Integers p of rows, by fours, in the form that instructions read.
+/// Integers p of rows, by fours, in the form that some instructions read.
 pub(super) enum Integers {
-    /// p + 128.
-    Bytes(Vec<[u8; GROUP]>),
-    /// p.
-    Wide(Vec<[i16; GROUP]>),
+    /// p + 128, for AVX-512 with VNNI.
+    #[cfg(target_arch = "x86_64")]
+    Vnni(Vec<[u8; GROUP]>),
+    /// p in sixteen bits, for AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Vec<[i16; GROUP]>),
+    /// p, for whatever there is.
+    Plain(Vec<[i8; GROUP]>),
 }
 
 impl Integers {
@@ -69,8 +73,10 @@ impl Integers {
     pub(super) fn zeros(instructions: Instructions, len: usize) -> Self {
         match instructions {
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => Self::Wide(vec![[0; GROUP]; len]),
-            _ => Self::Bytes(vec![[128; GROUP]; len]),
+            Instructions::Vnni => Self::Vnni(vec![[128; GROUP]; len]),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => Self::Avx2(vec![[0; GROUP]; len]),
+            Instructions::Plain => Self::Plain(vec![[0; GROUP]; len]),
         }
     }
 }
@@ -80,6 +86,7 @@ impl Integers {
 pub(super) struct Panel<'a> {
     pub(super) groups: &'a [[i8; PANEL]],
     pub(super) scales: &'a [f32],
+    #[cfg(target_arch = "x86_64")]
     pub(super) totals: &'a [i32],
     /// The first of the columns in the whole matrix.
     pub(super) from: usize,
@@ -87,46 +94,46 @@ pub(super) struct Panel<'a> {
 }
 
 impl Panel<'_> {
-    /// The columns of as many rows as there are scales, the first of which begins at `first` of the integers, to the rows and
-    /// columns of `to` from `place` on.
+    /// The columns of as many rows as there are scales, whose integers begin at `first`, to the rows and columns of `to` from
+    /// `place` on.
     pub(super) fn multiply(
         &self,
-        instructions: Instructions,
-        (integers, first): (&Integers, usize),
+        integers: &Integers,
+        first: usize,
         scales: &[f32],
         to: &mut ViewMut<'_>,
         place: (usize, usize),
     ) {
         match scales.len() {
-            1 => self.rows::<1>(instructions, (integers, first), scales, to, place),
-            2 => self.rows::<2>(instructions, (integers, first), scales, to, place),
-            3 => self.rows::<3>(instructions, (integers, first), scales, to, place),
-            4 => self.rows::<4>(instructions, (integers, first), scales, to, place),
-            5 => self.rows::<5>(instructions, (integers, first), scales, to, place),
-            _ => self.rows::<MOST_ROWS>(instructions, (integers, first), scales, to, place),
+            1 => self.rows::<1>(integers, first, scales, to, place),
+            2 => self.rows::<2>(integers, first, scales, to, place),
+            3 => self.rows::<3>(integers, first, scales, to, place),
+            4 => self.rows::<4>(integers, first, scales, to, place),
+            5 => self.rows::<5>(integers, first, scales, to, place),
+            _ => self.rows::<MOST_ROWS>(integers, first, scales, to, place),
         }
     }
 
     fn rows<const R: usize>(
         &self,
-        instructions: Instructions,
-        (integers, first): (&Integers, usize),
+        integers: &Integers,
+        first: usize,
         scales: &[f32],
         to: &mut ViewMut<'_>,
         place: (usize, usize),
     ) {
         let scales: [f32; R] = std::array::from_fn(|row| scales[row]);
-        match (instructions, integers) {
-            // SAFETY: `Instructions::best` and `all` name what the machine has.
+        match integers {
+            // SAFETY: `Instructions::best` and `all` name what the machine has, and integers are made for one of these.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
-            (Instructions::Vnni, Integers::Bytes(values)) => unsafe {
+            Integers::Vnni(values) => unsafe {
                 x86::vnni::<R>(self, self.taken(values, first), scales, to, place);
             },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
-            (Instructions::Avx2, Integers::Wide(values)) => unsafe {
+            Integers::Avx2(values) => unsafe {
                 let rows = self.taken(values, first);
                 match R {
                     1 => x86::avx2::<R, 4>(self, rows, scales, to, place),
@@ -134,13 +141,12 @@ impl Panel<'_> {
                     _ => x86::avx2::<R, 1>(self, rows, scales, to, place),
                 }
             },
-            (_, Integers::Bytes(values)) => {
+            Integers::Plain(values) => {
                 for (row, (values, scale)) in self.taken::<_, R>(values, first).iter().zip(scales).enumerate()
                 {
                     self.finish(&plain(self.groups, values), scale, to, (place.0 + row, place.1));
                 }
             }
-            (_, Integers::Wide(_)) => unreachable!("rows have the form of the instructions that read them"),
         }
     }
 
@@ -152,6 +158,7 @@ impl Panel<'_> {
     }
 
     /// Σ p q from Σ (p + 128) q.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn lowered(&self, mut sums: [i32; WIDTH]) -> [i32; WIDTH] {
         for (sum, total) in sums.iter_mut().zip(self.totals) {
@@ -173,13 +180,12 @@ impl Panel<'_> {
 }
 
 /// Σ p q of each column.
-fn plain(groups: &[[i8; PANEL]], row: &[[u8; GROUP]]) -> [i32; WIDTH] {
+fn plain(groups: &[[i8; PANEL]], row: &[[i8; GROUP]]) -> [i32; WIDTH] {
     let mut sums = [0; WIDTH];
     for (group, p) in groups.iter().zip(row) {
-        let p = p.map(|p| i32::from(p) - 128);
         for (sum, q) in sums.iter_mut().zip(group.as_chunks::<GROUP>().0) {
-            for (p, &q) in p.iter().zip(q) {
-                *sum += p * i32::from(q);
+            for (&p, &q) in p.iter().zip(q) {
+                *sum += i32::from(p) * i32::from(q);
             }
         }
     }
@@ -201,6 +207,7 @@ mod x86 {
         place: (usize, usize),
     ) {
         const ACROSS: usize = PANEL / 64;
+        assert!(rows.iter().all(|row| row.len() == panel.groups.len()), "quantised: rows of another length");
         let mut sums = [[_mm512_setzero_si512(); ACROSS]; R];
         for (k, group) in panel.groups.iter().enumerate() {
             let group: [__m512i; ACROSS] = registers(group);

@@ -49,7 +49,7 @@ pub struct TrainConfig {
     pub epsilon: f64,
     /// Momentum of SGD and Muon.
     pub momentum: f64,
-    /// Decay of the weights: inside the gradient for `adam` and `sgd`, beside it for `adamw`.
+    /// Decay of the weights: inside the gradient for `adam` and `sgd`, beside it for `adamw` and `muon`.
     pub weight_decay: f64,
     /// The largest norm of all gradients together; 0 for no clipping.
     pub clip: f64,
