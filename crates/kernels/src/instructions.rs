@@ -26,7 +26,7 @@ pub(crate) mod sets {
         static CHOSEN: Cell<Option<Arch>> = const { Cell::new(None) };
     }
 
-    pub(super) fn chosen() -> Option<Arch> {
+    pub(crate) fn chosen() -> Option<Arch> {
         CHOSEN.get()
     }
 

@@ -57,5 +57,6 @@ pub mod rotary;
 #[cfg(test)]
 mod samples;
 mod steady;
+mod team;
 
 pub use ending::Ending;

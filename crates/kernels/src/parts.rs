@@ -1,6 +1,7 @@
 //! Products in parts, one for each thread: some of their columns, or where rows are many, some of their rows.
 
 use crate::product::{Shared, ViewMut};
+use crate::team::at_once;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -8,7 +9,11 @@ use std::ops::Range;
 /// Rows of a part are at least so many, else columns are split: each thread then reads its part of the weights alone.
 const MANY: usize = 256;
 /// Products of fewer multiplications than this are not split.
-const LITTLE: usize = 1 << 17;
+const LITTLE: usize = 1 << 15;
+/// Those of fewer are not split either where a thread would have to be woken for it.
+const WORTH_WAKING: usize = 1 << 17;
+/// Those of more take long enough for that not to matter.
+const MUCH: usize = 1 << 24;
 
 /// A row-major matrix of sums that is written in parts, and what `T` says of it.
 pub(crate) struct Parts<'a, T> {
@@ -83,6 +88,8 @@ pub(crate) fn in_parts_of<T: Sync, const N: usize>(
     };
     match count {
         1 => part(0),
+        _ if products < MUCH && at_once(count, &part) => {}
+        _ if products < WORTH_WAKING => (0..count).for_each(part),
         _ => (0..count).into_par_iter().for_each(part),
     }
 }

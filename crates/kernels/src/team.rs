@@ -1,0 +1,210 @@
+//! Threads that stand ready for work of microseconds.
+//!
+//! While a sequence is written, a step is a row of small products, each over before a thread that sleeps has woken up. Those of
+//! the team look out for a while before they sleep, so that all parts of a product begin at the same time.
+//!
+//! There is one team. Who finds it at work does without: several threads that each have work of this kind have no use for more.
+
+use std::cell::UnsafeCell;
+use std::hint::spin_loop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// How long a thread looks out for work before it sleeps: longer than what a step does between two products.
+const PATIENCE: Duration = Duration::from_micros(200);
+/// Looks between two looks at the clock, or two offers to let others have the core.
+const LOOKS: u32 = 128;
+
+/// What to do for a part, known by its number.
+type Work<'a> = dyn Fn(usize) + Sync + 'a;
+
+static TEAM: Mutex<Vec<Member>> = Mutex::new(Vec::new());
+
+/// Has `work` done for all numbers below `count`, by as many threads at the same time, the calling one among them. Tells whether it
+/// was done: nothing is where the team is at work already, or threads cannot be had.
+///
+/// # Panics
+/// If the work does.
+pub(crate) fn at_once(count: usize, work: &Work<'_>) -> bool {
+    // The instructions that a test has chosen for its thread are those of all that work for it.
+    #[cfg(test)]
+    let chosen = crate::instructions::sets::chosen();
+    #[cfg(test)]
+    let work: &Work<'_> = &|part| match chosen {
+        Some(arch) => crate::instructions::sets::with(arch, || work(part)),
+        None => work(part),
+    };
+    let mut team = match TEAM.try_lock() {
+        Ok(team) => team,
+        // Work that failed leaves members that have been waited for.
+        Err(TryLockError::Poisoned(team)) => team.into_inner(),
+        Err(TryLockError::WouldBlock) => return false,
+    };
+    while team.len() + 1 < count {
+        let Some(member) = Member::new() else { return false };
+        team.push(member);
+    }
+    let members = &team[..count.saturating_sub(1)];
+    {
+        let _done = Done(members);
+        for (part, member) in (1..).zip(members) {
+            member.give(work, part);
+        }
+        work(0);
+    }
+    let failed = members.iter().any(|member| member.place.failed.load(Ordering::Relaxed));
+    assert!(!failed, "a part of some work failed on another thread");
+    true
+}
+
+/// Waits for members, also where the calling thread fails.
+struct Done<'a>(&'a [Member]);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.iter().for_each(Member::wait);
+    }
+}
+
+struct Member {
+    place: Arc<Place>,
+    thread: Thread,
+}
+
+/// Where a member finds its work.
+#[derive(Default)]
+struct Place {
+    /// How often there was work, and how much of it is done.
+    given: AtomicU64,
+    done: AtomicU64,
+    sleeps: AtomicBool,
+    failed: AtomicBool,
+    work: UnsafeCell<Option<(*const Work<'static>, usize)>>,
+}
+
+// SAFETY: `work` is written only when all that was given is done, and read only between being given and being done; what it
+// points to may be shared.
+#[allow(unsafe_code, reason = "work borrows from who gives it, who waits until it is done")]
+unsafe impl Send for Place {}
+// SAFETY: as above.
+#[allow(unsafe_code, reason = "work borrows from who gives it, who waits until it is done")]
+unsafe impl Sync for Place {}
+
+impl Member {
+    /// None where there are no more threads.
+    fn new() -> Option<Self> {
+        let place = Arc::new(Place::default());
+        let own = Arc::clone(&place);
+        let thread = thread::Builder::new().name("team".to_owned()).spawn(move || own.stand_ready()).ok()?;
+        Some(Self { place, thread: thread.thread().clone() })
+    }
+
+    /// Gives it a part of some work. It must be waited for before the work is gone.
+    fn give(&self, work: &Work<'_>, part: usize) {
+        let work: *const Work<'_> = work;
+        // SAFETY: all that was given before is done, so that nobody reads the place; `at_once`, the only one to give, holds the
+        // lock and waits for its members before the work that it borrows is gone.
+        #[allow(unsafe_code, reason = "threads that last longer than what they work on cannot borrow it")]
+        unsafe {
+            let work = std::mem::transmute::<*const Work<'_>, *const Work<'static>>(work);
+            *self.place.work.get() = Some((work, part));
+        }
+        self.place.failed.store(false, Ordering::Relaxed);
+        // In one order for all with what `stand_ready` does before it sleeps: one of the two sees the other.
+        self.place.given.fetch_add(1, Ordering::SeqCst);
+        if self.place.sleeps.load(Ordering::SeqCst) {
+            self.thread.unpark();
+        }
+    }
+
+    fn wait(&self) {
+        let given = self.place.given.load(Ordering::Relaxed);
+        let mut looks = 0u32;
+        while self.place.done.load(Ordering::Acquire) != given {
+            looks = looks.wrapping_add(1);
+            match looks % LOOKS {
+                0 => thread::yield_now(),
+                _ => spin_loop(),
+            }
+        }
+    }
+}
+
+impl Place {
+    /// What a member does all its life.
+    fn stand_ready(&self) {
+        for done in 1.. {
+            self.look_out(done);
+            // SAFETY: the work was given and is not done, so that whoever gave it waits and nobody writes here.
+            #[allow(unsafe_code, reason = "threads that last longer than what they work on cannot borrow it")]
+            let work = unsafe { (*self.work.get()).map(|(work, part)| (&*work, part)) };
+            if let Some((work, part)) = work
+                && catch_unwind(AssertUnwindSafe(|| work(part))).is_err()
+            {
+                self.failed.store(true, Ordering::Relaxed);
+            }
+            self.done.store(done, Ordering::Release);
+        }
+    }
+
+    /// Comes back when so much work was given.
+    fn look_out(&self, wanted: u64) {
+        let (begun, mut looks) = (Instant::now(), 0u32);
+        while self.given.load(Ordering::Acquire) < wanted {
+            spin_loop();
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(LOOKS) && begun.elapsed() > PATIENCE {
+                self.sleeps.store(true, Ordering::SeqCst);
+                while self.given.load(Ordering::SeqCst) < wanted {
+                    thread::park();
+                }
+                self.sleeps.store(false, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    /// Other tests have products too, and so the team may be at work.
+    fn surely_at_once(count: usize, work: &Work<'_>) {
+        while !at_once(count, work) {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn every_part_is_done_once_whether_the_team_sleeps_or_not() {
+        for round in 0..300 {
+            let count = 1 + round % 4;
+            let parts: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+            surely_at_once(count, &|part| {
+                parts[part].fetch_add(1 + round, Ordering::Relaxed);
+            });
+            assert!(parts.iter().all(|part| part.load(Ordering::Relaxed) == 1 + round), "{parts:?}");
+            if round % 50 == 0 {
+                thread::sleep(5 * PATIENCE);
+            }
+        }
+    }
+
+    #[test]
+    fn who_finds_it_at_work_is_told() {
+        surely_at_once(2, &|part| assert!(part > 1 || !at_once(2, &|_| ())));
+    }
+
+    #[test]
+    fn what_fails_on_a_thread_fails_for_all_and_the_team_goes_on() {
+        for bad in [0, 1, 2] {
+            let failed = catch_unwind(|| surely_at_once(3, &|part| assert_ne!(part, bad)));
+            assert!(failed.is_err(), "{bad}");
+            surely_at_once(3, &|_| ());
+        }
+    }
+}
