@@ -1,7 +1,7 @@
 //! Products in parts, one for each thread: some of their columns, or where rows are many, some of their rows.
 
 use crate::product::{Shared, ViewMut};
-use crate::team::at_once;
+use crate::team;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -88,7 +88,7 @@ pub(crate) fn in_parts_of<T: Sync, const N: usize>(
     };
     match count {
         1 => part(0),
-        _ if products < MUCH && at_once(count, &part) => {}
+        _ if products < MUCH && count <= team::cores() && team::at_once(count, &part) => {}
         _ if products < WORTH_WAKING => (0..count).for_each(part),
         _ => (0..count).into_par_iter().for_each(part),
     }

@@ -7,9 +7,10 @@
 
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,12 @@ const LOOKS: u32 = 128;
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
 
 static TEAM: Mutex<Vec<Member>> = Mutex::new(Vec::new());
+
+/// So many threads can look out without taking a core from one another.
+pub(crate) fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
+}
 
 /// Has `work` done for all numbers below `count`, by as many threads at the same time, the calling one among them. Tells whether it
 /// was done: nothing is where the team is at work already, or threads cannot be had.
