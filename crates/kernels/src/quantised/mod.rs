@@ -20,7 +20,7 @@ use crate::product::ViewMut;
 use rayon::prelude::*;
 use std::ops::Range;
 pub(crate) use sums::WIDTH;
-use sums::{GROUP, Instructions, Integers, MOST_ROWS, PANEL, Panel};
+use sums::{GROUP, Instructions, Integers, Line, MOST_ROWS, Panel, STRIP};
 
 /// The largest of the integers.
 const MOST: f32 = 127.0;
@@ -32,8 +32,8 @@ const ROUND: f32 = 12_582_912.0;
 pub struct Quantised {
     input: usize,
     output: usize,
-    /// For each [`WIDTH`] columns their rows by fours, zeros beyond the last of either.
-    panels: Vec<[i8; PANEL]>,
+    /// For each [`STRIP`] columns their rows by fours, zeros beyond the last of either. Strips fill panels of [`WIDTH`] columns.
+    strips: Vec<Line>,
     /// s of each column, and Σ q.
     scales: Vec<f32>,
     totals: Vec<i32>,
@@ -53,10 +53,10 @@ impl Quantised {
     pub fn new(weight: &[f32], input: usize, output: usize, transposed: bool) -> Self {
         assert!(input <= Self::MOST_ROWS, "quantised: {input} rows are too many");
         assert_eq!(weight.len(), input * output, "quantised: the weight is not [{input}, {output}]");
-        Self::of_panels(input, output, |from, panel, scales, totals| match transposed {
+        Self::of_strips(input, output, |from, strip, scales, totals| match transposed {
             true => {
                 let rows = weight[from * input..].chunks_exact(input.max(1));
-                let mut integers = vec![[0; GROUP]; panel.len()];
+                let mut integers = vec![[0; GROUP]; strip.len()];
                 for (column, ((row, scale), total)) in rows.zip(scales).zip(totals).enumerate() {
                     let (found, inverse) = scale_of(row);
                     *scale = found;
@@ -64,21 +64,21 @@ impl Quantised {
                         *to = rounded(value * inverse) as i8;
                     }
                     *total = integers.as_flattened().iter().map(|&q| i32::from(q)).sum();
-                    for (groups, integers) in panel.iter_mut().zip(&integers) {
-                        groups.as_chunks_mut::<GROUP>().0[column] = *integers;
+                    for (Line(groups), integers) in strip.iter_mut().zip(&integers) {
+                        groups[column] = *integers;
                     }
                 }
             }
             false => {
                 let rows = || weight.chunks_exact(output).map(|row| &row[from..][..scales.len()]);
-                let mut most = [0; WIDTH];
+                let mut most = [0; STRIP];
                 for row in rows() {
                     most.iter_mut().zip(row).for_each(|(most, value)| *most = (*most).max(magnitude(*value)));
                 }
                 let found = most.map(|most| scale_from(of_magnitude(most)));
                 let inverses = found.map(|(_, inverse)| inverse);
                 let integers = |at: usize, value: f32| rounded(value * inverses[at]) as i8;
-                fill(panel, totals, rows(), integers);
+                fill(strip, totals, rows(), integers);
                 scales.iter_mut().zip(found).for_each(|(scale, (found, _))| *scale = found);
             }
         })
@@ -96,9 +96,9 @@ impl Quantised {
         let output = scales.len();
         assert!(input <= Self::MOST_ROWS, "quantised: {input} rows are too many");
         assert_eq!(values.len(), input * output, "quantised: the weight is not [{input}, {output}]");
-        Self::of_panels(input, output, |from, panel, to, totals| {
+        Self::of_strips(input, output, |from, strip, to, totals| {
             let rows = values.chunks_exact(output).map(|row| &row[from..][..to.len()]);
-            fill(panel, totals, rows, |_, q| q);
+            fill(strip, totals, rows, |_, q| q);
             to.copy_from_slice(&scales[from..][..to.len()]);
         })
     }
@@ -109,37 +109,37 @@ impl Quantised {
     /// If there is no such column.
     pub(crate) fn gathered(&self, ids: &[u32]) -> Self {
         let depth = self.input.div_ceil(GROUP);
-        Self::of_panels(self.input, ids.len(), |from, panel, scales, totals| {
+        Self::of_strips(self.input, ids.len(), |from, strip, scales, totals| {
             let places = ids[from..].iter().zip(scales.iter_mut().zip(totals));
             for (place, (&id, (scale, total))) in places.enumerate() {
                 let column = id as usize;
                 assert!(column < self.output, "quantised: there is no column {column} of {}", self.output);
                 (*scale, *total) = (self.scales[column], self.totals[column]);
-                let own = &self.panels[column / WIDTH * depth..][..depth];
-                for (to, own) in panel.iter_mut().zip(own) {
-                    to.as_chunks_mut::<GROUP>().0[place] = own.as_chunks::<GROUP>().0[column % WIDTH];
+                let own = &self.strips[column / STRIP * depth..][..depth];
+                for (Line(to), Line(own)) in strip.iter_mut().zip(own) {
+                    to[place] = own[column % STRIP];
                 }
             }
         })
     }
 
-    /// All panels, each as `make` fills it for the columns from the given one on: zeros, and places for the scale and
+    /// All strips, each as `make` fills it for the columns from the given one on: zeros, and places for the scale and
     /// the total of each column.
-    fn of_panels(
+    fn of_strips(
         input: usize,
         output: usize,
-        make: impl Fn(usize, &mut [[i8; PANEL]], &mut [f32], &mut [i32]) + Sync,
+        make: impl Fn(usize, &mut [Line], &mut [f32], &mut [i32]) + Sync,
     ) -> Self {
-        let (depth, count) = (input.div_ceil(GROUP), output.div_ceil(WIDTH));
+        let (depth, panels) = (input.div_ceil(GROUP), output.div_ceil(WIDTH));
         let (mut scales, mut totals) = (vec![0.0; output], vec![0; output]);
-        let mut panels = vec![[0; PANEL]; depth * count];
-        let columns = scales.par_chunks_mut(WIDTH).zip(totals.par_chunks_mut(WIDTH));
-        panels.par_chunks_mut(depth.max(1)).zip(columns).enumerate().for_each(
-            |(index, (panel, (scales, totals)))| {
-                pulp::Arch::new().dispatch(|| make(index * WIDTH, panel, scales, totals));
+        let mut strips = vec![Line::default(); depth * panels * (WIDTH / STRIP)];
+        let columns = scales.par_chunks_mut(STRIP).zip(totals.par_chunks_mut(STRIP));
+        strips.par_chunks_mut(depth.max(1)).zip(columns).enumerate().for_each(
+            |(index, (strip, (scales, totals)))| {
+                pulp::Arch::new().dispatch(|| make(index * STRIP, strip, scales, totals));
             },
         );
-        Self { input, output, panels, scales, totals }
+        Self { input, output, strips, scales, totals }
     }
 
     /// Rows and columns of the matrix.
@@ -178,11 +178,12 @@ impl Quantised {
         ending: Ending<'_>,
         mut y: ViewMut<'_>,
     ) {
-        let depth = self.input.div_ceil(GROUP);
-        for from in columns.clone().step_by(WIDTH) {
-            let these = from..columns.end.min(from + WIDTH);
+        let (depth, together) = (self.input.div_ceil(GROUP), rows.integers.columns());
+        for from in columns.clone().step_by(together) {
+            let these = from..columns.end.min(from + together);
             let panel = Panel {
-                groups: &self.panels[from / WIDTH * depth..][..depth],
+                strips: &self.strips[from / STRIP * depth..][..together / STRIP * depth],
+                depth,
                 scales: &self.scales[these.clone()],
                 #[cfg(target_arch = "x86_64")]
                 totals: &self.totals[these.clone()],
@@ -241,25 +242,24 @@ fn quantise_rows<T>(
     }
 }
 
-/// Fills a panel from its rows, each number as `integers` makes it of its column and value, and adds up the columns.
+/// Fills a strip from its rows, each number as `integers` makes it of its column and value, and adds up the columns.
 #[inline(always)]
 fn fill<'a, T: Copy + 'a>(
-    panel: &mut [[i8; PANEL]],
+    strip: &mut [Line],
     totals: &mut [i32],
     mut rows: impl Iterator<Item = &'a [T]>,
     integers: impl Fn(usize, T) -> i8,
 ) {
-    let mut sums = [0; WIDTH];
-    for groups in panel {
+    let mut sums = [0; STRIP];
+    for Line(groups) in strip {
         // Rows first, then all columns of them: both loops are of a length that is known.
-        let mut together = [[0; WIDTH]; GROUP];
+        let mut together = [[0; STRIP]; GROUP];
         for (to, row) in together.iter_mut().zip(rows.by_ref()) {
             for (column, (to, &value)) in to.iter_mut().zip(row).enumerate() {
                 *to = integers(column, value);
             }
         }
-        for (column, (group, sum)) in groups.as_chunks_mut::<GROUP>().0.iter_mut().zip(&mut sums).enumerate()
-        {
+        for (column, (group, sum)) in groups.iter_mut().zip(&mut sums).enumerate() {
             *group = std::array::from_fn(|place| together[place][column]);
             *sum += group.iter().map(|&q| i32::from(q)).sum::<i32>();
         }

@@ -3,12 +3,12 @@
 use crate::ending::Ending;
 use crate::product::ViewMut;
 
-/// Columns of a panel.
+/// Columns of a panel: as many strips as are multiplied together where registers are many.
 pub(crate) const WIDTH: usize = 64;
+/// Columns of a strip, which lie together.
+pub(super) const STRIP: usize = 16;
 /// Terms of a sum that stand side by side.
 pub(super) const GROUP: usize = 4;
-/// Bytes of a group of rows of a panel.
-pub(super) const PANEL: usize = WIDTH * GROUP;
 /// The most rows of x that are multiplied together.
 pub(super) const MOST_ROWS: usize = 6;
 
@@ -79,12 +79,31 @@ impl Integers {
             Instructions::Plain => Self::Plain(vec![[0; GROUP]; len]),
         }
     }
+
+    /// Columns of weights that are multiplied together. As few as keep registers busy: what is read of them then stays in the
+    /// first cache while one row comes after the other.
+    pub(super) fn columns(&self) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Vnni(_) => WIDTH,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => STRIP,
+            Self::Plain(_) => STRIP,
+        }
+    }
 }
 
-/// Some columns of a matrix, at most [`WIDTH`].
+/// [`GROUP`] rows of a strip: a group of terms of each of its columns, which fill a line of the caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(align(64))]
+pub(super) struct Line(pub(super) [[i8; GROUP]; STRIP]);
+
+/// Some columns of a matrix, at most [`WIDTH`]: one strip behind the other.
 #[derive(Clone, Copy)]
 pub(super) struct Panel<'a> {
-    pub(super) groups: &'a [[i8; PANEL]],
+    pub(super) strips: &'a [Line],
+    /// Lines of a strip.
+    pub(super) depth: usize,
     pub(super) scales: &'a [f32],
     #[cfg(target_arch = "x86_64")]
     pub(super) totals: &'a [i32],
@@ -136,15 +155,14 @@ impl Panel<'_> {
             Integers::Avx2(values) => unsafe {
                 let rows = self.taken(values, first);
                 match R {
-                    1 => x86::avx2::<R, 4>(self, rows, scales, to, place),
-                    2 | 3 => x86::avx2::<R, 2>(self, rows, scales, to, place),
+                    1 | 2 => x86::avx2::<R, 2>(self, rows, scales, to, place),
                     _ => x86::avx2::<R, 1>(self, rows, scales, to, place),
                 }
             },
             Integers::Plain(values) => {
                 for (row, (values, scale)) in self.taken::<_, R>(values, first).iter().zip(scales).enumerate()
                 {
-                    self.finish(&plain(self.groups, values), scale, to, (place.0 + row, place.1));
+                    self.finish(&plain(self.strips, values), scale, to, (place.0 + row, place.1));
                 }
             }
         }
@@ -153,8 +171,7 @@ impl Panel<'_> {
     /// As many rows of integers as long as the panel, from `first` on.
     #[inline(always)]
     fn taken<'v, T, const R: usize>(&self, values: &'v [T], first: usize) -> [&'v [T]; R] {
-        let depth = self.groups.len();
-        std::array::from_fn(|row| &values[first + row * depth..][..depth])
+        std::array::from_fn(|row| &values[first + row * self.depth..][..self.depth])
     }
 
     /// Σ p q from Σ (p + 128) q.
@@ -169,21 +186,29 @@ impl Panel<'_> {
 
     /// From sums of p q to y.
     #[inline(always)]
-    fn finish(&self, sums: &[i32; WIDTH], scale: f32, to: &mut ViewMut<'_>, (row, column): (usize, usize)) {
+    fn finish<const N: usize>(
+        &self,
+        sums: &[i32; N],
+        scale: f32,
+        to: &mut ViewMut<'_>,
+        (row, column): (usize, usize),
+    ) {
         let count = self.scales.len();
-        let mut values = [0.0; WIDTH];
-        for ((value, &sum), s) in values.iter_mut().zip(sums).zip(self.scales) {
-            *value = sum as f32 * (scale * s);
-        }
+        // Loops of a length that is known, also for the last columns.
+        let scales: [f32; N] = match self.scales.try_into() {
+            Ok(scales) => scales,
+            Err(_) => std::array::from_fn(|column| self.scales.get(column).copied().unwrap_or(0.0)),
+        };
+        let values: [f32; N] = std::array::from_fn(|column| sums[column] as f32 * (scale * scales[column]));
         self.ending.write(self.from, &values, &mut to.row(row)[column..][..count]);
     }
 }
 
-/// Σ p q of each column.
-fn plain(groups: &[[i8; PANEL]], row: &[[i8; GROUP]]) -> [i32; WIDTH] {
-    let mut sums = [0; WIDTH];
-    for (group, p) in groups.iter().zip(row) {
-        for (sum, q) in sums.iter_mut().zip(group.as_chunks::<GROUP>().0) {
+/// Σ p q of each column of a strip.
+fn plain(strip: &[Line], row: &[[i8; GROUP]]) -> [i32; STRIP] {
+    let mut sums = [0; STRIP];
+    for (Line(groups), p) in strip.iter().zip(row) {
+        for (sum, q) in sums.iter_mut().zip(groups) {
             for (&p, &q) in p.iter().zip(q) {
                 *sum += i32::from(p) * i32::from(q);
             }
@@ -194,7 +219,7 @@ fn plain(groups: &[[i8; PANEL]], row: &[[i8; GROUP]]) -> [i32; WIDTH] {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{GROUP, PANEL, Panel, ViewMut, WIDTH};
+    use super::{GROUP, Line, Panel, STRIP, ViewMut, WIDTH};
     use std::arch::x86_64::*;
 
     /// Σ (p + 128) q comes out of the instruction, and 128 Σ q is taken away from it.
@@ -206,18 +231,26 @@ mod x86 {
         to: &mut ViewMut<'_>,
         place: (usize, usize),
     ) {
-        const ACROSS: usize = PANEL / 64;
-        assert!(rows.iter().all(|row| row.len() == panel.groups.len()), "quantised: rows of another length");
+        const ACROSS: usize = WIDTH / STRIP;
+        let depth = panel.depth;
+        assert!(rows.iter().all(|row| row.len() == depth), "quantised: rows of another length");
+        let strips: [&[Line]; ACROSS] = std::array::from_fn(|strip| &panel.strips[strip * depth..][..depth]);
         let mut sums = [[_mm512_setzero_si512(); ACROSS]; R];
-        for (k, group) in panel.groups.iter().enumerate() {
-            let group: [__m512i; ACROSS] = registers(group);
+        for k in 0..depth {
+            let mut lines = [_mm512_setzero_si512(); ACROSS];
+            for c in 0..ACROSS {
+                // SAFETY: k is below the depth, to which strips have been cut.
+                #[allow(unsafe_code, reason = "checks of four slices would double the inner loop")]
+                let Line(line) = unsafe { strips[c].get_unchecked(k) };
+                lines[c] = in_registers(line);
+            }
             for r in 0..R {
-                // SAFETY: rows are as long as the panel.
+                // SAFETY: rows are as long as strips are deep.
                 #[allow(unsafe_code, reason = "checks of six slices would double the inner loop")]
                 let p = unsafe { *rows[r].get_unchecked(k) };
                 let p = _mm512_set1_epi32(i32::from_ne_bytes(p));
                 for c in 0..ACROSS {
-                    sums[r][c] = _mm512_dpbusd_epi32(sums[r][c], p, group[c]);
+                    sums[r][c] = _mm512_dpbusd_epi32(sums[r][c], p, lines[c]);
                 }
             }
         }
@@ -226,7 +259,7 @@ mod x86 {
         }
     }
 
-    /// q is widened to the sixteen bits of p, where products of pairs are summed without loss; what a panel has is widened once
+    /// q is widened to the sixteen bits of p, where products of pairs are summed without loss; what a strip has is widened once
     /// for all rows. `P` registers of it are taken at a time: as many as leave room for the sums of `R` rows.
     #[target_feature(enable = "avx2")]
     pub(super) fn avx2<const R: usize, const P: usize>(
@@ -238,18 +271,19 @@ mod x86 {
     ) {
         /// Columns whose groups fill a register.
         const EIGHT: usize = 8;
-        const { assert!((WIDTH / EIGHT).is_multiple_of(P)) };
-        assert!(rows.iter().all(|row| row.len() == panel.groups.len()), "quantised: rows of another length");
-        let mut found = [[0; WIDTH]; R];
-        for first in (0..WIDTH / EIGHT).step_by(P) {
+        const { assert!((STRIP / EIGHT).is_multiple_of(P)) };
+        let strip = &panel.strips[..panel.depth];
+        assert!(rows.iter().all(|row| row.len() == strip.len()), "quantised: rows of another length");
+        let mut found = [[0; STRIP]; R];
+        for first in (0..STRIP / EIGHT).step_by(P) {
             let mut sums = [[[_mm256_setzero_si256(); 2]; P]; R];
-            for (k, group) in panel.groups.iter().enumerate() {
-                let group = group.as_chunks::<32>().0;
+            for (k, Line(line)) in strip.iter().enumerate() {
+                let eights = line.as_chunks::<EIGHT>().0;
                 for part in 0..P {
-                    let [low, high]: [__m128i; 2] = registers(&group[first + part]);
+                    let [low, high]: [__m128i; 2] = in_registers(&eights[first + part]);
                     let (low, high) = (_mm256_cvtepi8_epi16(low), _mm256_cvtepi8_epi16(high));
                     for r in 0..R {
-                        // SAFETY: k is below the length of the panel, which is that of every row.
+                        // SAFETY: k is below the length of the strip, which is that of every row.
                         #[allow(unsafe_code, reason = "checks of six slices would double the inner loop")]
                         let p = unsafe { *rows[r].get_unchecked(k) };
                         let p = _mm256_set1_epi64x(together(p));
@@ -280,14 +314,14 @@ mod x86 {
         i64::from_ne_bytes([a, b, c, d, e, f, g, h])
     }
 
-    /// Bytes as registers.
+    /// Groups as a register, or as several.
     #[inline(always)]
-    fn registers<R: Copy, const N: usize, const B: usize>(bytes: &[i8; B]) -> [R; N] {
-        const { assert!(size_of::<[R; N]>() == B) };
+    fn in_registers<R: Copy, const N: usize>(groups: &[[i8; GROUP]; N]) -> R {
+        const { assert!(size_of::<R>() == N * GROUP) };
         // SAFETY: as many bytes, and any bytes make a register.
         #[allow(unsafe_code, reason = "there is no safe way from bytes to registers")]
         unsafe {
-            std::ptr::from_ref(bytes).cast::<[R; N]>().read_unaligned()
+            std::ptr::from_ref(groups).cast::<R>().read_unaligned()
         }
     }
 
