@@ -44,6 +44,7 @@ pub(crate) fn at_once(count: usize, work: &Work<'_>) -> bool {
         Some(arch) => crate::instructions::sets::with(arch, || work(part)),
         None => work(part),
     };
+    debug_assert!(count > 0, "the calling thread does a part");
     let mut team = match TEAM.try_lock() {
         Ok(team) => team,
         // Work that failed leaves members that have been waited for.
@@ -149,9 +150,11 @@ impl Place {
             #[allow(unsafe_code, reason = "threads that last longer than what they work on cannot borrow it")]
             let work = unsafe { (*self.work.get()).map(|(work, part)| (&*work, part)) };
             if let Some((work, part)) = work
-                && catch_unwind(AssertUnwindSafe(|| work(part))).is_err()
+                && let Err(failure) = catch_unwind(AssertUnwindSafe(|| work(part)))
             {
                 self.failed.store(true, Ordering::Relaxed);
+                // What it carries might fail as it is dropped, and nobody would ever be told that this is done.
+                std::mem::forget(failure);
             }
             self.done.store(done, Ordering::Release);
         }
@@ -203,7 +206,7 @@ mod tests {
 
     #[test]
     fn who_finds_it_at_work_is_told() {
-        surely_at_once(2, &|part| assert!(part > 1 || !at_once(2, &|_| ())));
+        surely_at_once(2, &|_| assert!(!at_once(2, &|_| ())));
     }
 
     #[test]

@@ -348,6 +348,10 @@ impl Model {
 
     /// Where the parameters live.
     pub fn device(&self) -> Device {
-        self.devices().into_iter().next().unwrap_or_default()
+        match &self.decoder {
+            // Asked for at every step: one parameter tells it sooner than all of them.
+            Some(decoder) => decoder.embedding().weight.val().device(),
+            None => self.devices().into_iter().next().unwrap_or_default(),
+        }
     }
 }

@@ -22,6 +22,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Int, Shape, Tensor, TensorData};
 use gatto_kernels::rotary as kernel;
 use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The list of positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,7 +87,37 @@ pub struct Positions {
     /// `relative-clipped`: [2 k + 1, D].
     keys: Option<Param<Tensor<2>>>,
     #[module(skip)]
+    waves: Waves,
+    #[module(skip)]
     settings: PositionSettings,
+}
+
+/// Vectors of `sinusoidal` for the first positions, which all copies of a model share. They are made when they are first asked
+/// for: powers and sines were a twentieth of a step with one sentence.
+#[derive(Clone, Debug, Default)]
+struct Waves(Arc<Mutex<Vec<f32>>>);
+
+impl Waves {
+    /// The most values that are kept.
+    const MOST: usize = 1 << 20;
+
+    /// The vectors of some positions, one behind the other. The width is always the same.
+    fn of(&self, positions: impl Iterator<Item = usize>, width: usize) -> Vec<f32> {
+        let vector = |p: usize| (0..width).map(move |i| wave(p, i, width));
+        let mut values = Vec::with_capacity(positions.size_hint().0 * width);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for p in positions {
+            if (p + 1) * width > Self::MOST {
+                values.extend(vector(p));
+                continue;
+            }
+            for next in kept.len() / width.max(1)..=p {
+                kept.extend(vector(next));
+            }
+            values.extend_from_slice(&kept[p * width..][..width]);
+        }
+        values
+    }
 }
 
 /// Where some tokens stand.
@@ -108,6 +139,7 @@ impl Positions {
             bias: (kind == PositionKind::Relative).then(|| initial.normal([buckets, heads], 0.1)),
             keys: (kind == PositionKind::RelativeClipped)
                 .then(|| initial.normal([2 * reach + 1, head], (head as f64).sqrt().recip())),
+            waves: Waves::default(),
             settings,
         }
     }
@@ -128,10 +160,7 @@ impl Positions {
                 let ids: Vec<usize> = numbers.map(|number| number.min(last)).collect();
                 weight.val().select(0, integers(&ids, &device)).reshape(shape)
             }
-            (PositionKind::Sinusoidal, _) => {
-                let values = numbers.flat_map(|p| (0..width).map(move |i| wave(p, i, width))).collect();
-                floats(values, shape, &device)
-            }
+            (PositionKind::Sinusoidal, _) => floats(self.waves.of(numbers, width), shape, &device),
             (PositionKind::Index, _) => {
                 let values = numbers.flat_map(|p| std::iter::repeat_n(p as f32, width)).collect();
                 floats(values, shape, &device)
@@ -312,5 +341,17 @@ mod tests {
         let found = [0, 1, 2, 3].map(|i| wave(3, i, 4));
         let expected = [3f64.sin(), 3f64.cos(), 0.03f64.sin(), 0.03f64.cos()].map(|value| value as f32);
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn waves_that_are_kept_are_those_that_are_computed() {
+        let (waves, width) = (Waves::default(), 1 << 17);
+        // The last of these lie beyond what is kept.
+        for positions in [vec![3], vec![0, 7, 3], vec![9, 1]] {
+            let expected: Vec<f32> =
+                positions.iter().flat_map(|&p| (0..width).map(move |i| wave(p, i, width))).collect();
+            assert_eq!(waves.of(positions.into_iter(), width), expected);
+        }
+        assert_eq!(waves.0.lock().unwrap().len(), 8 * width);
     }
 }

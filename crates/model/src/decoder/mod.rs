@@ -130,6 +130,14 @@ impl Decoder {
     }
 
     /// Its token vectors.
+    pub(crate) fn embedding(&self) -> &Embedding {
+        match self {
+            Self::Recurrent(decoder) => &decoder.embedding,
+            Self::Transformer(decoder) => &decoder.embedding,
+        }
+    }
+
+    /// The same, to be changed.
     pub(crate) fn embedding_mut(&mut self) -> &mut Embedding {
         match self {
             Self::Recurrent(decoder) => &mut decoder.embedding,
@@ -171,11 +179,7 @@ impl Decoder {
     /// Scores over the vocabulary: features [N, width] → [N, V]. `source` has vectors that may do double
     /// duty; its own if not given.
     pub(crate) fn project<'a>(&'a self, features: Tensor<2>, source: Option<&'a Embedding>) -> Unscored<'a> {
-        let embedding = match self {
-            Self::Recurrent(decoder) => &decoder.embedding,
-            Self::Transformer(decoder) => &decoder.embedding,
-        };
-        Unscored { features, output: self.output(), embedding: Some(source.unwrap_or(embedding)) }
+        Unscored { features, output: self.output(), embedding: Some(source.unwrap_or(self.embedding())) }
     }
 
     /// The output layer.
