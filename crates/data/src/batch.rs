@@ -10,7 +10,6 @@ use crate::images::{ImageBatch, Pixels};
 use crate::sound::{Frames, SoundBatch};
 use crate::tokens::{END, PAD};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// Stands in a target row where nothing is asked; no token and no label has this id.
 pub const IGNORED: u32 = u32::MAX;
@@ -60,10 +59,10 @@ impl Padded {
     }
 
     /// Some of the rows, as wide as the longest of them.
-    fn part(&self, rows: Range<usize>) -> Self {
-        let lengths = self.lengths[rows.clone()].to_vec();
+    fn select(&self, rows: &[usize]) -> Self {
+        let lengths: Vec<usize> = rows.iter().map(|&row| self.lengths[row]).collect();
         let width = lengths.iter().copied().max().unwrap_or(0);
-        let ids = rows.clone().flat_map(|row| &self.ids[row * self.width..][..width]).copied().collect();
+        let ids = rows.iter().flat_map(|row| &self.ids[row * self.width..][..width]).copied().collect();
         Self { ids, lengths, rows: rows.len(), width }
     }
 
@@ -125,11 +124,11 @@ impl Sources {
         }
     }
 
-    fn part(&self, rows: Range<usize>) -> Self {
+    fn select(&self, rows: &[usize]) -> Self {
         match self {
-            Self::Tokens(tokens) => Self::Tokens(tokens.part(rows)),
-            Self::Images(images) => Self::Images(images.part(rows)),
-            Self::Sound(sounds) => Self::Sound(sounds.part(rows)),
+            Self::Tokens(tokens) => Self::Tokens(tokens.select(rows)),
+            Self::Images(images) => Self::Images(images.select(rows)),
+            Self::Sound(sounds) => Self::Sound(sounds.select(rows)),
         }
     }
 }
@@ -264,13 +263,22 @@ impl Batch {
     pub fn parts(&self, count: usize) -> Vec<Self> {
         let (rows, count) = (self.rows(), count.max(1));
         let bounds = (0..count).map(|part| part * rows / count..(part + 1) * rows / count);
-        let parts = bounds.filter(|rows| !rows.is_empty()).map(|rows| Self {
-            source: self.source.part(rows.clone()),
-            target: self.target.part(rows.start * self.each..rows.end * self.each),
-            indices: self.indices[rows].to_vec(),
+        bounds.filter(|rows| !rows.is_empty()).map(|rows| self.select(&rows.collect::<Vec<_>>())).collect()
+    }
+
+    /// Only these examples, in this order.
+    ///
+    /// # Panics
+    /// If there is none of such a number.
+    pub fn select(&self, examples: &[usize]) -> Self {
+        let targets: Vec<usize> =
+            examples.iter().flat_map(|example| example * self.each..(example + 1) * self.each).collect();
+        Self {
+            source: self.source.select(examples),
+            target: self.target.select(&targets),
+            indices: examples.iter().map(|&example| self.indices[example]).collect(),
             each: self.each,
-        });
-        parts.collect()
+        }
     }
 }
 

@@ -41,6 +41,25 @@ fn sources_that_are_predicted_together_have_one_length() {
 }
 
 #[test]
+fn chosen_examples_come_with_all_their_targets() {
+    let examples: Vec<_> = (1..8).map(|n| (vec![n; n as usize], vec![n + 10; 3])).collect();
+    let batch = evaluation_batches(&examples, &Limits::examples(7)).unwrap().remove(0);
+    let chosen = batch.select(&[4, 1]);
+    assert_eq!((chosen.rows(), &chosen.indices[..]), (2, &[4, 1][..]));
+    assert_eq!(read_by(&chosen).row(0), [5, 5, 5, 5, 5, END]);
+    assert_eq!(read_by(&chosen).row(1), [2, 2, END]);
+    assert_eq!((read_by(&chosen).width, chosen.target.row(1)), (6, &[12, 12, 12, END][..]));
+    let images: Vec<Pixels> = (0..3).map(|n| Pixels::new(1, 2, 1, vec![n as f32; 2]).unwrap()).collect();
+    let texts: Vec<Vec<u32>> = (0..6).map(|n| vec![n + 20]).collect();
+    let images = ImageBatch::new(images.iter()).unwrap();
+    let captioned = Batch::of_images(images, &texts, Ending::TOKENS, vec![7, 8, 9]).select(&[2, 0]);
+    assert_eq!((&captioned.indices[..], captioned.each), (&[9, 7][..], 2));
+    assert_eq!(seen_by(&captioned).values, [2.0, 2.0, 0.0, 0.0]);
+    assert_eq!(captioned.target.ids, [24, END, 25, END, 20, END, 21, END]);
+    assert_eq!(batch.select(&[]).rows(), 0);
+}
+
+#[test]
 fn parts_hold_all_rows_in_order_and_no_more_padding_than_they_need() {
     let examples: Vec<_> = (1..8).map(|n| (vec![n; n as usize], vec![n + 10; 3])).collect();
     let batch = evaluation_batches(&examples, &Limits::examples(7)).unwrap().remove(0);

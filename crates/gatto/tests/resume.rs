@@ -11,8 +11,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Dropout, scheduled sampling, accumulation, several pools in a pass and a schedule with a memory: all
-/// that a run must carry over.
+/// Dropout, scheduled sampling, a choice of the hardest examples, accumulation, several pools in a pass and a schedule with
+/// a memory: all that a run must carry over.
 const CONFIG: &str = r#"
 task = "translate"
 seed = 3
@@ -43,6 +43,7 @@ validate_every = 10
 valid_examples = 40
 checkpoint_every = 7
 sampling = { decay = "linear", k = 80.0, minimum = 0.2 }
+hardest = { share = 0.6, after = 5 }
 [search]
 max_length = 10
 "#;
@@ -239,7 +240,9 @@ fn killed_with_muon_it_ends_the_same() {
 /// A task without a decoder, of the same data.
 fn without_decoder(task: &str) -> String {
     let config = CONFIG.replace("translate", task).replace("[decoder.gru]\nwidth = 24\ndropout = 0.2\n", "");
-    config.lines().filter(|line| !line.starts_with("sampling")).map(|line| format!("{line}\n")).collect()
+    let hides = task == "masked-language-model";
+    let of_others = |line: &str| line.starts_with("sampling") || hides && line.starts_with("hardest");
+    config.lines().filter(|line| !of_others(line)).map(|line| format!("{line}\n")).collect()
 }
 
 /// Labels, and tokens that are drawn to be hidden.
@@ -550,6 +553,7 @@ fn a_directory_in_use_is_not_written_over() {
         ("encoder.gru.width=32", "encoder.gru.width"),
         ("seed=9", "seed"),
         ("train.sampling.k=90.0", "train.sampling.k"),
+        ("train.hardest.share=0.7", "train.hardest.share"),
         ("data.examples=501", "data.examples"),
     ] {
         let said = refused(&shop.train(&run, &["--resume", "--set", change]));

@@ -3,7 +3,7 @@
 use crate::asked::{Asked, Draws};
 use crate::config::TrainConfig;
 use crate::gradients::{Gradients, add, of_pass, of_reads};
-use crate::hard::{Costs, surrogate};
+use crate::hard_focus::{Costs, surrogate};
 use crate::sampling::{mix, truth_share};
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
@@ -56,16 +56,19 @@ impl<'a> Lesson<'a> {
 /// The fewest examples that are worth a thread of their own.
 const WORTH_A_THREAD: usize = 8;
 
-/// Computes the gradients of one update over its batches, side by side. Where they are fewer than `crew` has hands
-/// and large enough, they are cut into parts.
+/// Computes the gradients of one update over its batches, or what is chosen of them, side by side. Where they are fewer
+/// than `crew` has hands and large enough, they are cut into parts.
 pub fn gather(model: &Model, batches: &[Batch], lesson: &Lesson<'_>, crew: &Crew) -> Gathered {
+    let choice = lesson.config.hardest.filter(|hardest| lesson.step > hardest.after);
+    let chosen = choice.map(|hardest| lesson.hardest(model, batches, hardest.share, crew));
+    let batches = chosen.as_deref().unwrap_or(batches);
     let parts: Vec<Batch> = batches.iter().flat_map(|batch| cut(batch, batches.len(), crew)).collect();
     let lessons = (0..).map(|number| Lesson { key: mixed(lesson.key, number), ..*lesson });
     let each = parts.iter().zip(lessons).map(|(batch, lesson)| (lesson, batch, lesson.ask(model, batch)));
     let each: Vec<_> = each.collect();
     let tokens: usize = each.iter().map(|(_, _, asked)| asked.count()).sum();
     // Each hand gets leaves of its own: what is computed from the same ones would wait for one lock.
-    let device = model.devices().into_iter().next().unwrap_or_default();
+    let device = model.device();
     let own = || if crew.size() == 1 { model.clone() } else { model.clone().fork(&device) };
     let hands = dealt(each, crew.size(), |(_, batch, _)| batch.source.size() + batch.target.ids.len());
     let hands: Vec<_> = hands.into_iter().map(|parts| (own(), parts)).collect();
@@ -108,13 +111,13 @@ fn dealt<T>(items: Vec<T>, hands: usize, size: impl Fn(&T) -> usize) -> Vec<Vec<
 }
 
 /// A batch, one of so many, in as many parts as it takes to keep all hands busy.
-fn cut(batch: &Batch, batches: usize, crew: &Crew) -> Vec<Batch> {
+pub(crate) fn cut(batch: &Batch, batches: usize, crew: &Crew) -> Vec<Batch> {
     let parts = crew.size().div_ceil(batches);
     batch.parts(if batch.rows() < parts * WORTH_A_THREAD { 1 } else { parts })
 }
 
 impl Lesson<'_> {
-    fn ask<'b>(&self, model: &Model, batch: &'b Batch) -> Asked<'b> {
+    pub(crate) fn ask<'b>(&self, model: &Model, batch: &'b Batch) -> Asked<'b> {
         let (masking, vocabulary) = (self.config.masking(), model.vocabularies().source);
         let asked = Asked::new(self.task, batch, &masking, vocabulary, Draws::Step(self.key));
         asked.smoothed(self.config.label_smoothing)

@@ -13,7 +13,7 @@ use gatto_data::{Batch, Coder, Corpus, DataError, Limits, Part, TokenizerPair};
 use gatto_kernels::crew::Crew;
 use gatto_metrics::ExactMatch;
 use gatto_model::config::Plan;
-use gatto_model::{Model, write};
+use gatto_model::{Model, Task, write};
 use gatto_nn::Noise;
 use std::borrow::Cow;
 use std::ops::AddAssign;
@@ -41,7 +41,12 @@ impl Tally {
     pub fn each(model: &Model, config: &Config, batch: &Batch) -> Vec<Self> {
         let (task, vocabulary) = (config.task, model.vocabularies().source);
         let asked = Asked::new(task, batch, &config.train.masking(), vocabulary, Draws::Example);
-        let answers = answered(model, task, batch, &asked, &mut Noise::none()).answers(&asked.targets);
+        Self::of(model, task, batch, &asked)
+    }
+
+    /// The same for what is asked already.
+    pub(crate) fn of(model: &Model, task: Task, batch: &Batch, asked: &Asked<'_>) -> Vec<Self> {
+        let answers = answered(model, task, batch, asked, &mut Noise::none()).answers(&asked.targets);
         let mut tallies = vec![Self::default(); batch.rows()];
         let answers =
             asked.targets.ids.iter().zip(&asked.targets.weights).zip(&answers.best).zip(&answers.losses);

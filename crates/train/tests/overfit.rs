@@ -2,12 +2,12 @@
 //! schedule and regulariser; and what else a run must do, on the same examples.
 
 use burn::tensor::Device;
-use gatto_data::{Limits, TokenizerPair, evaluation_batches};
+use gatto_data::{Batch, Limits, TokenizerPair, evaluation_batches};
 use gatto_kernels::crew::Crew;
 use gatto_model::weights::{self, Weight, Weights};
 use gatto_model::{Model, Saved, Vocabularies, WEIGHTS};
 use gatto_train::checkpoint::{self, Checkpoint};
-use gatto_train::config::TrainConfig;
+use gatto_train::config::{HardestConfig, TrainConfig};
 use gatto_train::{ConfigFile, Ending, Lesson, Outcome, RunOptions, TrainError, gather, run};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -274,6 +274,69 @@ fn scheduled_sampling_learns_with_every_decay() {
     }
 }
 
+/// The tokens of a source and of its target.
+type Encoded = (Vec<u32>, Vec<u32>);
+
+/// A model that has learnt nothing, and the tokens of all examples.
+fn untrained(file: &ConfigFile) -> (Model, Vec<Encoded>) {
+    let mut corpus = gatto_train::corpora::open(&file.config, &file.base, gatto_data::Part::Train)
+        .expect("a corpus")
+        .expect("a training part");
+    let tokens = TokenizerPair::train(&file.config.tokens, corpus.as_mut()).expect("a vocabulary");
+    let encoded = examples()
+        .iter()
+        .map(|(source, target)| (tokens.source.encode(source), tokens.target.encode(target)))
+        .collect();
+    let plan = file.config.plan().expect("a plan");
+    (Model::new(&plan, Vocabularies::of(&tokens), 3, &Device::flex().autodiff()), encoded)
+}
+
+#[test]
+fn the_hardest_examples_are_those_with_the_largest_loss() {
+    let shop = Workshop::new();
+    let (model, encoded) = untrained(&shop.config("translate", GRU, QUICK));
+    let batch = evaluation_batches(&encoded, &Limits::examples(32)).expect("batches").remove(0);
+    let of = |batch: &Batch, config: &TrainConfig, step: u64, threads: usize| {
+        gather(&model, std::slice::from_ref(batch), &Lesson::new(config, step, 1), &Crew::new(threads))
+    };
+    let all = TrainConfig::default();
+    let loss_of = |row: usize| of(&batch.select(&[row]), &all, 9, 1).loss;
+    let mut rows: Vec<(f64, usize)> = (0..batch.rows()).map(|row| (loss_of(row), row)).collect();
+    rows.sort_by(|one, other| other.0.total_cmp(&one.0));
+    // Losses are compared in eight bits, so that the choice is sure where a gap lies between two of them.
+    let gap = |count: &usize| rows[count - 1].0 - rows[*count].0;
+    let count = (2..16).max_by(|one, other| gap(one).total_cmp(&gap(other))).expect("a number");
+    assert!(gap(&count) > 0.01 * rows[count].0, "{rows:?}");
+    let mut hardest: Vec<usize> = rows[..count].iter().map(|(_, row)| *row).collect();
+    hardest.sort_unstable();
+    let share = count as f64 / rows.len() as f64;
+    let some = TrainConfig { hardest: Some(HardestConfig { share, after: 8 }), ..all.clone() };
+    assert_eq!(of(&batch, &some, 9, 1).gradients, of(&batch.select(&hardest), &all, 9, 1).gradients);
+    // Until then, and with a share of all, it is as if nothing had been chosen.
+    let whole = of(&batch, &all, 8, 1);
+    assert_eq!(of(&batch, &some, 8, 1).gradients, whole.gradients);
+    let everything = TrainConfig { hardest: Some(HardestConfig { share: 1.0, after: 0 }), ..all.clone() };
+    assert_eq!(of(&batch, &everything, 8, 1).gradients, whole.gradients);
+    // One example is the least, however many hands there are.
+    let one = TrainConfig { hardest: Some(HardestConfig { share: 1e-9, after: 0 }), ..all };
+    for threads in [1, 2, 3] {
+        assert!((of(&batch, &one, 9, threads).loss - rows[0].0).abs() < 0.02 * rows[0].0);
+        let again = of(&batch, &some, 9, threads);
+        assert_eq!(of(&batch, &some, 9, threads).gradients, again.gradients);
+        assert!((again.loss - of(&batch, &some, 9, 1).loss).abs() < 1e-4 * again.loss);
+        // Of several batches, each has its own.
+        let batches = [batch.select(&[0, 1, 2]), batch.clone()];
+        let both = gather(&model, &batches, &Lesson::new(&one, 9, 1), &Crew::new(threads)).loss;
+        let apart: f64 = batches.iter().map(|batch| of(batch, &one, 9, 1).loss).sum();
+        assert!((both - apart).abs() < 1e-4 * apart, "{both} {apart}");
+    }
+}
+
+#[test]
+fn what_is_learnt_from_the_hardest_is_known_of_all() {
+    learns("hardest", GRU, &format!("{QUICK}\nhardest = {{ share = 0.5, after = 20 }}"), 0.05);
+}
+
 #[test]
 fn what_hinders_learning_by_heart_does_not_stop_it() {
     // The best that smoothing lets a model be: (1 − ε + ε / V) on the target, a loss of about 0.1.
@@ -285,17 +348,7 @@ fn what_hinders_learning_by_heart_does_not_stop_it() {
 #[test]
 fn small_batches_and_many_hands_make_the_gradient_of_one_large() {
     let shop = Workshop::new();
-    let file = shop.config("translate", GRU, QUICK);
-    let mut corpus = gatto_train::corpora::open(&file.config, &file.base, gatto_data::Part::Train)
-        .expect("a corpus")
-        .expect("a training part");
-    let tokens = TokenizerPair::train(&file.config.tokens, corpus.as_mut()).expect("a vocabulary");
-    let encoded: Vec<_> = examples()
-        .iter()
-        .map(|(source, target)| (tokens.source.encode(source), tokens.target.encode(target)))
-        .collect();
-    let plan = file.config.plan().expect("a plan");
-    let model = Model::new(&plan, Vocabularies::of(&tokens), 3, &Device::flex().autodiff());
+    let (model, encoded) = untrained(&shop.config("translate", GRU, QUICK));
     let gathered = |size: usize, threads: usize| {
         let batches = evaluation_batches(&encoded, &Limits::examples(size)).expect("batches");
         let config = TrainConfig { label_smoothing: 0.1, ..Default::default() };

@@ -1,6 +1,5 @@
 //! Images on their way to a model: in some order, prepared ahead, and put together in batches.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
@@ -134,9 +133,9 @@ impl ImageBatch {
     }
 
     /// Some of the images.
-    pub(crate) fn part(&self, rows: Range<usize>) -> Self {
-        let size = self.channels * self.height * self.width;
-        let values = self.values[rows.start * size..rows.end * size].to_vec();
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let mut values = Vec::with_capacity(rows.len() * self.channels * self.height * self.width);
+        rows.iter().for_each(|&row| values.extend_from_slice(self.row(row)));
         Self { values, rows: rows.len(), ..*self }
     }
 }

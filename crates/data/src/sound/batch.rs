@@ -1,6 +1,5 @@
 //! Recordings on their way to a model: in some order, prepared ahead, and put together in batches.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::cache::FrameCache;
@@ -172,12 +171,13 @@ impl SoundBatch {
     }
 
     /// Some of the recordings, with as many frames as the longest of them.
-    pub(crate) fn part(&self, rows: Range<usize>) -> Self {
-        let lengths = self.lengths[rows.clone()].to_vec();
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let lengths: Vec<usize> = rows.iter().map(|&row| self.lengths[row]).collect();
         let frames = lengths.iter().copied().max().unwrap_or(0);
         let whole = self.frames * self.bands;
-        let of_row = |row: usize| &self.values[row * whole..][..frames * self.bands];
-        let values = rows.clone().flat_map(of_row).copied().collect();
+        let len = frames * self.bands;
+        let mut values = Vec::with_capacity(rows.len() * len);
+        rows.iter().for_each(|row| values.extend_from_slice(&self.values[row * whole..][..len]));
         Self { values, rows: rows.len(), frames, bands: self.bands, lengths }
     }
 

@@ -6,7 +6,8 @@ mod task;
 
 pub use masking::MaskingConfig;
 pub use settings::{
-    Decay, Figure, InitConfig, OptimiserKind, SamplingConfig, SamplingDecay, ScheduleKind, TrainConfig,
+    Decay, Figure, HardestConfig, InitConfig, OptimiserKind, SamplingConfig, SamplingDecay, ScheduleKind,
+    TrainConfig,
 };
 
 use gatto_data::images::Preparation;

@@ -70,6 +70,9 @@ pub struct TrainConfig {
     /// How often the decoder reads its own output in place of the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingConfig>,
+    /// Learning only from those examples of a batch that the model knows least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hardest: Option<HardestConfig>,
     /// What a masked language model has to find again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub masking: Option<MaskingConfig>,
@@ -125,6 +128,7 @@ impl Default for TrainConfig {
             plateau_patience: 2,
             label_smoothing: 0.0,
             sampling: None,
+            hardest: None,
             masking: None,
             freeze: Vec::new(),
             rates: BTreeMap::new(),
@@ -218,6 +222,18 @@ pub enum SamplingDecay {
     Exponential,
     /// Slowly, quickly, slowly.
     InverseSigmoid,
+}
+
+/// Of each batch only some examples are learnt from: those with the largest loss
+/// (Shrivastava et al., 2016; Kawaguchi & Lu, 2020).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HardestConfig {
+    /// The share of examples that are learnt from; one at least.
+    pub share: f64,
+    /// How many updates come first that learn from all.
+    #[serde(default)]
+    pub after: u64,
 }
 
 /// A part of this model that starts from a part of a saved one.
@@ -332,6 +348,12 @@ impl TrainConfig {
         if let Some(seconds) = self.max_seconds.filter(|seconds| !(0.1..=600.0).contains(seconds)) {
             let message = format!("is {seconds}; write a number of seconds from 0.1 to 600");
             return Err(Complaint::new("train.max_seconds", message));
+        }
+        if let Some(HardestConfig { share, .. }) = self.hardest
+            && !(share > 0.0 && share <= 1.0)
+        {
+            let message = format!("is {share}; write a number above 0 and up to 1, such as 0.25");
+            return Err(Complaint::new("train.hardest.share", message));
         }
         self.check_sampling()?;
         self.masking().check()?;

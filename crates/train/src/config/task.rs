@@ -41,6 +41,10 @@ impl Config {
                 "is for `task = \"masked-language-model\"`, which finds hidden tokens again; remove it";
             return refuse("train.masking", message);
         }
+        if self.train.hardest.is_some() && self.task == Task::MaskedLanguageModel {
+            let message = "asks twice about a text, and other tokens are hidden each time; remove it";
+            return refuse("train.hardest", message);
+        }
         if !self.task.writes() || matches!(self.task, Task::Caption | Task::Transcribe) {
             for (key, given) in
                 [("tokens.source", &self.tokens.source), ("tokens.target", &self.tokens.target)]

@@ -162,6 +162,11 @@ fn settings_of_another_task_are_refused_where_they_stand() {
             "`train.sampling` is for translators",
         ),
         (
+            and(MASKED, "[train]\nhardest = { share = 0.5 }"),
+            "8:1",
+            "`train.hardest` asks twice about a text, and other tokens are hidden each time; remove it",
+        ),
+        (
             and(LANGUAGE, "[train]\nmasking = {}"),
             "7:1",
             "`train.masking` is for `task = \"masked-language-model\"`, which finds hidden tokens again; remove it",

@@ -48,6 +48,9 @@ fn training_that_makes_no_sense_is_refused_where_it_stands() {
             "`train.sampling.k` is a number of steps",
         ),
         (train("[train.sampling]\ndecay = \"inverse-sigmoid\"\nk = nan"), "11:1", "is a number of steps"),
+        (train("hardest = { share = 0.0 }"), "9:", "`train.hardest.share` is 0; write a number above 0"),
+        (train("[train.hardest]\nshare = 1.5\nafter = 3"), "10:1", "`train.hardest.share` is 1.5"),
+        (train("hardest = { share = nan }"), "9:", "`train.hardest.share` is NaN"),
         (
             files("patience = 2"),
             "7:1",
