@@ -39,7 +39,13 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+#[allow(dead_code, reason = "a service gives pages back, and none is measured here")]
+#[path = "../src/freed_pages.rs"]
+mod freed_pages;
+
 fn main() -> Result<()> {
+    // As the command line does.
+    freed_pages::keep();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {

@@ -62,7 +62,7 @@ pub fn backward_dropped(activation: Activation, kept: &[f32], output: &[f32], dr
         match activation {
             Activation::Relu => vectorised(
                 #[inline(always)]
-                || {
+                move || {
                     for (gradient, &y) in piece.iter_mut().zip(kept) {
                         *gradient = if y > 0.0 { *gradient * factors.keep } else { 0.0 };
                     }

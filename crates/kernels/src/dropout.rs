@@ -99,7 +99,7 @@ impl Factors {
 
     /// Calls `change(value, factor)` for every value, with the factors from place `from` on.
     #[inline(always)]
-    fn each(self, from: usize, values: &mut [f32], change: impl Fn(&mut f32, f32)) {
+    fn each(self, from: usize, values: &mut [f32], change: impl Fn(&mut f32, f32) + Copy) {
         let Self { key, offset, threshold, keep } = self;
         let mut done = 0;
         while done < values.len() {
@@ -111,7 +111,7 @@ impl Factors {
             let part = &mut values[done..][..count];
             vectorised(
                 #[inline(always)]
-                || {
+                move || {
                     for (i, value) in part.iter_mut().enumerate() {
                         let number = hash(keys, (from as u32).wrapping_add(i as u32));
                         change(value, if number >= threshold { keep } else { 0.0 });

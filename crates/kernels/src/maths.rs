@@ -8,7 +8,9 @@
 use crate::instructions::arch;
 
 /// Runs `work` compiled for the widest instruction set of this machine. What it calls must be
-/// `#[inline(always)]`, and so must be the closure, to be compiled along with it.
+/// `#[inline(always)]`, and so must be the closure, to be compiled along with it. Numbers that it uses in a loop it must own
+/// (`move`): one that it borrows might be changed by what the loop writes, as far as the compiler knows, and the loop would
+/// go over one value after the other.
 #[inline(always)]
 pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     arch().dispatch(work)
