@@ -58,42 +58,83 @@ const STAR: [[f32; 2]; 10] = [
 /// How far a point lies outside of a shape of radius 1 around the origin that is turned by `turn` steps of 5°,
 /// clockwise as one sees it; negative inside. y points down.
 pub(super) fn distance(shape: Shape, turn: i8, x: f32, y: f32) -> f32 {
-    let (cos, sin) = TURNS[usize::from(turn.unsigned_abs()).min(TURNS.len() - 1)];
-    let sin = if turn < 0 { -sin } else { sin };
-    // The point is turned back, instead of the shape.
-    let (x, y) = (cos * x + sin * y, cos * y - sin * x);
-    let from = |x: f32, y: f32| (x * x + y * y).sqrt();
-    match shape {
-        Shape::Circle => from(x, y) - CIRCLE,
-        Shape::Ring => (from(x, y) - RING.0).max(RING.1 - from(x, y)),
-        Shape::Moon => (from(x, y) - MOON.0).max(MOON.2 - from(x - MOON.1, y)),
-        Shape::Square => polygon(&SQUARE, x, y),
-        Shape::Triangle => polygon(&TRIANGLE, x, y),
-        Shape::Diamond => polygon(&DIAMOND, x, y),
-        Shape::Cross => polygon(&CROSS, x, y),
-        Shape::Star => polygon(&STAR, x, y),
+    let (x, y) = turned_back(turn, x, y);
+    match outline(shape) {
+        Outline::Corners(corners) if is_within(corners, x, y) => -distance_to_edges(corners, x, y),
+        Outline::Corners(corners) => distance_to_edges(corners, x, y),
+        Outline::Arcs(distance) => distance(x, y),
     }
 }
 
-/// Distance to the nearest edge, negative if a ray from the point crosses the edges an odd number of times.
-fn polygon(corners: &[[f32; 2]], x: f32, y: f32) -> f32 {
+/// Whether a point lies inside: where [`distance`] is negative, which is sooner told of points outside.
+pub(super) fn contains(shape: Shape, turn: i8, x: f32, y: f32) -> bool {
+    if x.abs() > REACH || y.abs() > REACH {
+        return false;
+    }
+    let (x, y) = turned_back(turn, x, y);
+    match outline(shape) {
+        // A point on an edge may count as within.
+        Outline::Corners(corners) => is_within(corners, x, y) && distance_to_edges(corners, x, y) > 0.0,
+        Outline::Arcs(distance) => distance(x, y) < 0.0,
+    }
+}
+
+/// The outline of a shape that is not turned: corners, or what is told by a formula.
+enum Outline {
+    Corners(&'static [[f32; 2]]),
+    Arcs(fn(f32, f32) -> f32),
+}
+
+fn outline(shape: Shape) -> Outline {
+    match shape {
+        Shape::Circle => Outline::Arcs(|x, y| length(x, y) - CIRCLE),
+        Shape::Ring => Outline::Arcs(|x, y| (length(x, y) - RING.0).max(RING.1 - length(x, y))),
+        Shape::Moon => Outline::Arcs(|x, y| (length(x, y) - MOON.0).max(MOON.2 - length(x - MOON.1, y))),
+        Shape::Square => Outline::Corners(&SQUARE),
+        Shape::Triangle => Outline::Corners(&TRIANGLE),
+        Shape::Diamond => Outline::Corners(&DIAMOND),
+        Shape::Cross => Outline::Corners(&CROSS),
+        Shape::Star => Outline::Corners(&STAR),
+    }
+}
+
+fn length(x: f32, y: f32) -> f32 {
+    (x * x + y * y).sqrt()
+}
+
+/// Where a point lies for a shape that is turned: the point is turned back, instead of the shape.
+fn turned_back(turn: i8, x: f32, y: f32) -> (f32, f32) {
+    let (cos, sin) = TURNS[usize::from(turn.unsigned_abs()).min(TURNS.len() - 1)];
+    let sin = if turn < 0 { -sin } else { sin };
+    (cos * x + sin * y, cos * y - sin * x)
+}
+
+/// Whether a ray from the point crosses the edges an odd number of times.
+fn is_within(corners: &[[f32; 2]], x: f32, y: f32) -> bool {
+    let crosses = |[corner, before]: [[f32; 2]; 2]| {
+        let (edge_x, edge_y) = (before[0] - corner[0], before[1] - corner[1]);
+        (corner[1] > y) != (before[1] > y) && x - corner[0] < edge_x * (y - corner[1]) / edge_y
+    };
+    edges(corners).filter(|edge| crosses(*edge)).count() % 2 == 1
+}
+
+fn distance_to_edges(corners: &[[f32; 2]], x: f32, y: f32) -> f32 {
     let mut nearest = f32::INFINITY;
-    let mut inside = false;
-    let mut before = corners[corners.len() - 1];
-    for &corner in corners {
+    for [corner, before] in edges(corners) {
         let (edge_x, edge_y) = (before[0] - corner[0], before[1] - corner[1]);
         let (to_x, to_y) = (x - corner[0], y - corner[1]);
         let along = (to_x * edge_x + to_y * edge_y) / (edge_x * edge_x + edge_y * edge_y);
         let along = along.clamp(0.0, 1.0);
         let (off_x, off_y) = (to_x - along * edge_x, to_y - along * edge_y);
         nearest = nearest.min(off_x * off_x + off_y * off_y);
-        if (corner[1] > y) != (before[1] > y) && to_x < edge_x * to_y / edge_y {
-            inside = !inside;
-        }
-        before = corner;
     }
-    let distance = nearest.sqrt();
-    if inside { -distance } else { distance }
+    nearest.sqrt()
+}
+
+/// Every corner and the one before it.
+fn edges(corners: &[[f32; 2]]) -> impl Iterator<Item = [[f32; 2]; 2]> + '_ {
+    let mut before = corners[corners.len() - 1];
+    corners.iter().map(move |corner| [*corner, std::mem::replace(&mut before, *corner)])
 }
 
 #[cfg(test)]
@@ -147,6 +188,23 @@ mod tests {
                 let angle = (step as f32 / 2.0).to_radians();
                 let (x, y) = (angle.sin() * REACH * 1.001, angle.cos() * REACH * 1.001);
                 assert!(distance(shape, 2, x, y) > 0.0, "{shape:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_shape_contains_is_where_the_distance_is_negative() {
+        assert!(!contains(Shape::Cross, 0, -1.05, 0.1), "a point on an edge");
+        assert!(!contains(Shape::Square, 0, 0.0, -0.86), "a point on an edge");
+        let steps = 150;
+        let at = |n: usize| (n as f32 + 0.37) / steps as f32 * 3.0 - 1.5; // beyond the reach of all
+        for &shape in Shape::ALL {
+            for (turn, row, column) in (0..5).flat_map(|turn| {
+                (0..steps).flat_map(move |row| (0..steps).map(move |column| (turn - 2, row, column)))
+            }) {
+                let (x, y) = (at(column), at(row));
+                let negative = distance(shape, turn, x, y) < 0.0;
+                assert_eq!(contains(shape, turn, x, y), negative, "{shape:?} {turn}: {x} {y}");
             }
         }
     }

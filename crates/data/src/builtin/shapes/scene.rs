@@ -1,7 +1,7 @@
 //! What a picture shows, before it is drawn: objects in a square of 1000 × 1000 units, and what lies behind them.
 
 use super::background::Background;
-use super::outline::{MOST_TURNS, REACH, distance};
+use super::outline::{MOST_TURNS, REACH, contains, distance};
 use super::things::{Colour, Shape, Size, held_out};
 use crate::builtin::dice::Dice;
 
@@ -49,9 +49,20 @@ pub struct Object {
 impl Object {
     /// How far a point, in units, lies outside of it; negative inside.
     pub(super) fn distance(&self, x: f32, y: f32) -> f32 {
+        let (x, y) = self.in_radii(x, y);
+        distance(self.shape, self.turn, x, y) * f32::from(self.radius)
+    }
+
+    /// Whether a point, in units, lies inside of it.
+    fn contains(&self, x: f32, y: f32) -> bool {
+        let (x, y) = self.in_radii(x, y);
+        contains(self.shape, self.turn, x, y)
+    }
+
+    /// A point, in units, as seen from the centre, in radii.
+    fn in_radii(&self, x: f32, y: f32) -> (f32, f32) {
         let radius = f32::from(self.radius);
-        let (x, y) = ((x - f32::from(self.x)) / radius, (y - f32::from(self.y)) / radius);
-        distance(self.shape, self.turn, x, y) * radius
+        ((x - f32::from(self.x)) / radius, (y - f32::from(self.y)) / radius)
     }
 
     /// Whether its shape and colour never come together in training.
@@ -66,7 +77,7 @@ impl Object {
         let (x, y) = (f32::from(self.x), f32::from(self.y));
         (0..SAMPLES)
             .flat_map(move |row| (0..SAMPLES).map(move |column| (x + at(column), y + at(row))))
-            .filter(|(x, y)| self.distance(*x, *y) < 0.0)
+            .filter(|(x, y)| self.contains(*x, *y))
     }
 
     /// Whether the squares around two objects meet at all.
@@ -111,7 +122,7 @@ impl Scene {
         if by <= of || by >= self.objects.len() || !self.objects[of].is_near(&self.objects[by]) {
             return 0.0;
         }
-        self.share(of, |x, y| self.objects[by].distance(x, y) < 0.0)
+        self.share(of, |x, y| self.objects[by].contains(x, y))
     }
 
     /// The share of an object that no other covers.
@@ -120,7 +131,7 @@ impl Scene {
         if before.iter().all(|other| !other.is_near(&self.objects[object])) {
             return 1.0;
         }
-        self.share(object, |x, y| before.iter().all(|other| other.distance(x, y) >= 0.0))
+        self.share(object, |x, y| !before.iter().any(|other| other.contains(x, y)))
     }
 
     fn share(&self, object: usize, holds: impl Fn(f32, f32) -> bool) -> f32 {
