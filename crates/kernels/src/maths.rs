@@ -19,14 +19,23 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 /// `eˣ`: reduction to `|r| ≤ ln 2 / 2` and the polynomial of Cephes' `expf`.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
+    // Below the first bound the result is 0, above the second infinite. Comparisons this way round keep NaN.
+    let x = if x < -104.0 { -104.0 } else { x };
+    let x = if x > 89.0 { 89.0 } else { x };
+    let (p, n) = exp_in_parts(x);
+    // 2ⁿ in two factors, so that results near infinity and below the normal numbers come out right.
+    let half = n >> 1;
+    (p * power_of_two(half)) * power_of_two(n.wrapping_sub(half))
+}
+
+/// `eˣ` as a number near 1 and an exponent of 2.
+#[inline(always)]
+fn exp_in_parts(x: f32) -> (f32, i32) {
     /// 1.5 · 2²³: adding it rounds to the nearest integer, which then stands in the low bits.
     const ROUND: f32 = 12_582_912.0;
     // ln 2 in two parts, the first short enough for an exact product with any exponent.
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    // Below the first bound the result is 0, above the second infinite. Comparisons this way round keep NaN.
-    let x = if x < -104.0 { -104.0 } else { x };
-    let x = if x > 89.0 { 89.0 } else { x };
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
     let n = shifted - ROUND;
     let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
@@ -37,10 +46,7 @@ pub fn exp(x: f32) -> f32 {
     p = p * r + 1.666_666_5e-1;
     p = p * r + 0.5;
     let p = (p * (r * r) + r) + 1.0;
-    // 2ⁿ in two factors, so that results near infinity and below the normal numbers come out right.
-    let n = (shifted.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
-    let half = n >> 1;
-    (p * power_of_two(half)) * power_of_two(n.wrapping_sub(half))
+    (p, (shifted.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32))
 }
 
 /// `2ⁿ` for `n` in −126 … 127.
@@ -52,6 +58,8 @@ fn power_of_two(n: i32) -> f32 {
 /// `tanh x`: Cephes' `tanhf`, a polynomial near zero and `1 − 2 / (e²ˣ + 1)` elsewhere.
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
+    /// From here on, and before, the result is ±1; and no exponent is out of reach.
+    const ONE: f32 = 10.0;
     let a = x.abs();
     let s = x * x;
     let mut p = -5.704_988_7e-3;
@@ -60,7 +68,9 @@ pub fn tanh(x: f32) -> f32 {
     p = p * s + 1.333_144_2e-1;
     p = p * s - 3.333_328e-1;
     let near = p * s * x + x;
-    let far = (1.0 - 2.0 / (exp(a + a) + 1.0)).copysign(x);
+    let bounded = if a > ONE { ONE } else { a }; // this way round it keeps NaN
+    let (e, n) = exp_in_parts(bounded + bounded);
+    let far = (1.0 - 2.0 / (e * power_of_two(n) + 1.0)).copysign(x);
     if a < 0.625 { near } else { far }
 }
 
