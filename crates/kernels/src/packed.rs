@@ -80,7 +80,7 @@ impl WithSimd for Lanes {
     }
 }
 
-/// A matrix in panels of [`ACROSS`] registers.
+/// A matrix in panels: of [`ACROSS`] registers each for products, of fewer for convolutions.
 #[derive(Clone, Debug)]
 pub(crate) struct Panels {
     /// `[N / width, K, width]` from `start` on, zeros beyond the last column.
@@ -192,6 +192,7 @@ impl WithSimd for Product<'_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let width = self.panels.width;
+        assert_eq!(width, ACROSS * S::F32_LANES, "product: the panels are of other registers");
         for from in (0..self.to.columns).step_by(width) {
             let panel = self.panels.panel(self.columns.start + from);
             let (panel, _) = S::as_simd_f32s(panel).0.as_chunks::<ACROSS>();

@@ -52,9 +52,13 @@ impl<'a, T> Parts<'a, T> {
     }
 }
 
-/// A new matrix of `rows × columns` sums of `depth` terms. `work` writes all elements of some rows and columns before
-/// it reads them; the first column is a multiple of `align`.
-pub(crate) fn in_parts(
+/// A new matrix of `rows × columns` sums of `depth` terms, of which `work` makes some rows and columns at a time; the first
+/// column is a multiple of `align`.
+///
+/// # Safety
+/// `work` writes all elements of its view, and reads none before.
+#[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
+pub(crate) unsafe fn in_parts(
     shape: [usize; 3],
     align: usize,
     work: impl Fn(Range<usize>, Range<usize>, ViewMut<'_>) + Sync,
@@ -64,15 +68,14 @@ pub(crate) fn in_parts(
     let to = Shared(result.as_mut_ptr());
     let parts = Parts { to, shape, align, about: (), borrowed: PhantomData };
     in_parts_of([parts], |(), own, inside, to| work(own, inside, to));
-    // SAFETY: there is room for the whole result, and all of it has been written.
-    #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
+    // SAFETY: there is room for the whole result, and the parts cover it, each of which `work` has written.
     unsafe {
         result.set_len(len);
     }
     result
 }
 
-/// Has several matrices written, as [`in_parts`] does: a part of each by every thread.
+/// Has several matrices written: a part of each by every thread.
 pub(crate) fn in_parts_of<T: Sync, const N: usize>(
     matrices: [Parts<'_, T>; N],
     work: impl Fn(&T, Range<usize>, Range<usize>, ViewMut<'_>) + Sync,

@@ -81,9 +81,14 @@ impl Prepared {
         let (input, output) = self.shape();
         let rows = Rows::new(x, input, matches!(self, Self::Bytes(_)));
         assert!(bias.is_none_or(|bias| bias.len() == output), "prepared: the bias is not [{output}]");
-        in_parts([rows.count, input, output], self.align(), |inside, columns, to| {
+        let part = |inside: Range<usize>, columns: Range<usize>, to: ViewMut<'_>| {
             self.part(&rows, inside, columns, Ending::bias(bias), to);
-        })
+        };
+        // SAFETY: with an ending that does not add, a part writes all of its place and reads nothing of it.
+        #[allow(unsafe_code, reason = "what is overwritten at once is not zeroed before")]
+        unsafe {
+            in_parts([rows.count, input, output], self.align(), part)
+        }
     }
 
     /// Columns that are computed together: parts of a product begin at a multiple of them.

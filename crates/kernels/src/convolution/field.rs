@@ -36,9 +36,13 @@ pub(super) fn bands_of(batch: usize, rows: usize, most: usize) -> Vec<Band> {
     (0..batch).flat_map(of_image).collect()
 }
 
-/// A new vector of which `write` writes all values of each band, `row` for every row of it, with a vector for its own
+/// A new vector of which `write` makes the values of each band, `row` for every row of it, with a vector for its own
 /// use. The bands are those of whole images, in order.
-pub(super) fn new_in_bands(
+///
+/// # Safety
+/// `write` writes all values that it is given.
+#[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
+pub(super) unsafe fn new_in_bands(
     bands: &[Band],
     row: usize,
     write: impl Fn(&mut Vec<f32>, &Band, &mut [MaybeUninit<f32>]) + Sync,
@@ -59,7 +63,6 @@ pub(super) fn new_in_bands(
         _ => parts.into_par_iter().for_each_init(Vec::new, |scratch, (band, to)| write(scratch, band, to)),
     }
     // SAFETY: the parts cover the whole, and `write` has written each.
-    #[allow(unsafe_code, reason = "zeroing what is overwritten at once would cost a pass over memory")]
     unsafe { result.assume_init() }.into_vec()
 }
 

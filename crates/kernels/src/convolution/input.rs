@@ -4,7 +4,7 @@
 //! `q` and `e` are quotient and remainder of `r + p` by `s`. For each remainder `r` that is a convolution of the gradient
 //! with those rows of the window, last one first, with stride 1.
 
-use super::field::{Area, Field, bands, new_in_bands};
+use super::field::{Area, Band, Field, bands, new_in_bands};
 use super::slide::{Grid, Slide};
 use super::{Shape, panels};
 use crate::packed::Panels;
@@ -80,7 +80,7 @@ pub(super) fn gradient(shape: Shape, weight: &[f32], gradient: &[f32]) -> Vec<f3
     // Some of the places that `across` counts may be none, beside the last.
     let products = columns * shape.depth() * output / stride;
     let bands = bands(batch, height, across.len() * output / stride, products);
-    new_in_bands(&bands, width * input, |scratch, band, to| {
+    let write = |scratch: &mut Vec<f32>, band: &Band, to: &mut [MaybeUninit<f32>]| {
         let image = &gradient[band.image * rows * columns * output..][..rows * columns * output];
         let area = Area { rows: seen(&down, &band.rows, stride), columns: across.clone() };
         let field = Field::of(image, [rows, columns, output], &area, scratch);
@@ -101,8 +101,6 @@ pub(super) fn gradient(shape: Shape, weight: &[f32], gradient: &[f32]) -> Vec<f3
             }
             let above = (down.places(&own).start - area.rows.start) as usize;
             let before = (along.places(&inside).start - area.columns.start) as usize;
-            // Where each pixel is seen by one place alone, all of a band are one row.
-            let point = window.is_point();
             let slide = Slide {
                 field,
                 first: above * field.row + before * output,
@@ -110,14 +108,19 @@ pub(super) fn gradient(shape: Shape, weight: &[f32], gradient: &[f32]) -> Vec<f3
                 right: output,
                 segments: down.taps,
                 segment: along.taps * output,
-                rows: if point { 1 } else { own.len() },
-                columns: if point { own.len() * inside.len() } else { inside.len() },
+                rows: own.len(),
+                columns: inside.len(),
                 panels,
                 bias: None,
             };
             slide.write(to, grid);
         }
-    })
+    };
+    // SAFETY: every pixel of a band has one remainder in each direction, and those of all remainders are written or cleared.
+    #[allow(unsafe_code, reason = "what is overwritten at once is not zeroed before")]
+    unsafe {
+        new_in_bands(&bands, width * input, write)
+    }
 }
 
 /// Pixels that no window sees.

@@ -20,11 +20,12 @@ mod weight;
 #[cfg(test)]
 mod tests;
 
-use crate::packed::{ACROSS, Panels, lanes};
+use crate::packed::{Panels, lanes};
 use crate::prepared::{Packed, Prepared};
 use crate::product::View;
-use field::{Area, Field, bands, new_in_bands};
-use slide::{Grid, Slide};
+use field::{Area, Band, Field, bands, new_in_bands};
+use slide::{Grid, Slide, WIDE};
+use std::mem::MaybeUninit;
 
 /// The window of a convolution, and how it moves over an image that is surrounded by zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +52,6 @@ impl Window {
             (image + 2 * self.padding).checked_sub(window).map_or(0, |room| room / self.stride.max(1) + 1)
         };
         (places(height, self.height), places(width, self.width))
-    }
-
-    /// Whether it sees one pixel at a time, and each of them: a plain product of pixels.
-    fn is_point(self) -> bool {
-        self == Self { height: 1, width: 1, stride: 1, padding: 0 }
     }
 }
 
@@ -125,7 +121,7 @@ fn check(shape: Shape, x: &[f32], weight: (usize, usize), bias: Option<&[f32]>) 
 }
 
 fn panels(weight: &[f32], rows: usize, columns: usize) -> Panels {
-    Panels::new(View::new(weight, rows, columns), ACROSS * lanes())
+    Panels::new(View::new(weight, rows, columns), WIDE * lanes())
 }
 
 /// The convolution of `x` `[B, H, W, C]` with `weight` `[U·V·C, O]` and `bias` `[O]`: `[B, H′, W′, O]`.
@@ -157,11 +153,9 @@ fn sliding(shape: Shape, x: &[f32], panels: &Panels, bias: Option<&[f32]>) -> Ve
     let image = height * width * input;
     let line = columns * window.stride * input;
     let bands = bands(batch, rows, line * window.stride, columns * shape.depth() * output);
-    new_in_bands(&bands, columns * output, |scratch, band, to| {
+    let write = |scratch: &mut Vec<f32>, band: &Band, to: &mut [MaybeUninit<f32>]| {
         let x = &x[band.image * image..][..image];
         let field = Field::of(x, [height, width, input], &shape.area(&band.rows), scratch);
-        // Where the window sees each pixel alone, all of a band are one row.
-        let point = window.is_point();
         let slide = Slide {
             field,
             first: 0,
@@ -169,13 +163,18 @@ fn sliding(shape: Shape, x: &[f32], panels: &Panels, bias: Option<&[f32]>) -> Ve
             right: window.stride * input,
             segments: window.height,
             segment: window.width * input,
-            rows: if point { 1 } else { band.rows.len() },
-            columns: if point { band.rows.len() * columns } else { columns },
+            rows: band.rows.len(),
+            columns,
             panels,
             bias,
         };
         slide.write(to, Grid { first: 0, down: columns * output, right: output });
-    })
+    };
+    // SAFETY: a band has `columns` places in each of its rows, and `O` sums are written at each.
+    #[allow(unsafe_code, reason = "what is overwritten at once is not zeroed before")]
+    unsafe {
+        new_in_bands(&bands, columns * output, write)
+    }
 }
 
 /// What the window sees at each place, side by side: `[B·H′·W′, U·V·C]`.

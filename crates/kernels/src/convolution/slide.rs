@@ -2,13 +2,14 @@
 
 use super::field::Field;
 use crate::instructions::arch;
-use crate::packed::{ACROSS, Panels, Tiles, store};
-use crate::product::ViewMut;
+use crate::packed::{Panels, Tiles};
 use pulp::{Simd, WithSimd};
 use std::mem::MaybeUninit;
 
-/// Registers of channels in a tile: with three, as wide as a panel, they would not stay registers.
+/// Registers of channels in a tile, and in a panel that is made for a convolution: with three, as other panels have, they
+/// would not stay registers. Tiles know of one register and of two.
 pub(super) const WIDE: usize = 2;
+const _: () = assert!(WIDE == 2);
 
 /// A grid of windows over a field, and the weights that all of them are multiplied by.
 #[derive(Clone, Copy, Debug)]
@@ -80,44 +81,35 @@ impl WithSimd for Writing<'_, '_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { slide, to, grid } = self;
         let ((_, output), width) = (slide.panels.shape(), slide.panels.width());
-        let to = to.as_mut_ptr().cast::<f32>();
-        let pair = WIDE * S::F32_LANES;
+        assert!(width.is_multiple_of(S::F32_LANES), "convolution: the panels are of other registers");
+        let (pair, all) = (WIDE * S::F32_LANES, slide.rows * slide.columns);
         for from in (0..output).step_by(width) {
-            let (panel, _) = S::as_simd_f32s(slide.panels.panel(from)).0.as_chunks::<ACROSS>();
+            let panel = S::as_simd_f32s(slide.panels.panel(from)).0;
             let end = output.min(from + width);
             for (index, from) in (from..end).step_by(pair).enumerate() {
-                let (register, count) = (index * WIDE, pair.min(end - from));
-                for row in 0..slide.rows {
-                    let start = to.wrapping_add(grid.first + row * grid.down);
-                    // SAFETY: `Slide::write` has checked that the last place lies inside what it has borrowed, and that
-                    // places do not overlap; nothing of them is read before it has been written.
-                    #[allow(unsafe_code, reason = "what is overwritten at once is not zeroed before")]
-                    let to = unsafe { ViewMut::raw(start, slide.columns, output, grid.right) };
-                    let row = slide.first + row * slide.down;
-                    let columns = slide.columns;
-                    let mut places = Places::<S> { slide: &slide, panel, register, row, from, count, to };
-                    match count > S::F32_LANES {
-                        true => spread(simd, columns, most::<S>(2), &mut Across::<2, S>(&mut places)),
-                        false => spread(simd, columns, most::<S>(1), &mut Across::<1, S>(&mut places)),
-                    }
+                // A window of no values has an empty panel.
+                let (registers, count) = (&panel[(index * WIDE).min(panel.len())..], pair.min(end - from));
+                let mut places = Places::<S> { slide: &slide, registers, from, count, to, grid };
+                match count > S::F32_LANES {
+                    true => spread(simd, all, most::<S>(WIDE), &mut Across::<WIDE, S>(&mut places)),
+                    false => spread(simd, all, most::<S>(1), &mut Across::<1, S>(&mut places)),
                 }
             }
         }
     }
 }
 
-/// A row of windows times one or two registers of a panel.
+/// All windows times one or two registers of a panel. They are counted row by row, and a tile may go on in the next row:
+/// the rows of a small image are shorter than a tile.
 struct Places<'a, 'b, S: Simd> {
     slide: &'a Slide<'a>,
-    panel: &'a [[S::f32s; ACROSS]],
-    /// The first register of the panel that is read.
-    register: usize,
-    /// Where the first window of the row begins.
-    row: usize,
+    /// A panel from the first register on that is read.
+    registers: &'a [S::f32s],
     /// The first channel that is written, and how many are.
     from: usize,
     count: usize,
-    to: ViewMut<'b>,
+    to: &'b mut [MaybeUninit<f32>],
+    grid: Grid,
 }
 
 /// The same with the registers that hold its channels.
@@ -125,31 +117,23 @@ struct Across<'p, 'a, 'b, const A: usize, S: Simd>(&'p mut Places<'a, 'b, S>);
 
 impl<S: Simd, const A: usize> Tiles<S> for Across<'_, '_, '_, A, S> {
     #[inline(always)]
-    fn tile<const R: usize>(&mut self, simd: S, row: usize) {
-        let Places { slide, panel, register, row: start, from, count, to } = &mut *self.0;
-        let register = (*register).min(ACROSS - A);
-        let start = *start + row * slide.right;
-        let mut sums = [[simd.splat_f32s(0.0); A]; R];
-        for (u, panel) in panel.chunks_exact(slide.segment.max(1)).enumerate() {
-            let field = &slide.field.values[start + u * slide.field.row..];
-            debug_assert!((R - 1) * slide.right + slide.segment <= field.len());
-            let windows: [*const f32; R] =
-                std::array::from_fn(|r| field.as_ptr().wrapping_add(r * slide.right));
-            for (k, weights) in panel.iter().enumerate() {
-                for r in 0..R {
-                    // SAFETY: `Slide::write` has checked that the last window lies inside the field, and there are as
-                    // many weights in a piece as a row of a window has values.
-                    #[allow(unsafe_code, reason = "checks of twelve slices would double the inner loop")]
-                    let value = simd.splat_f32s(unsafe { *windows[r].add(k) });
-                    for a in 0..A {
-                        sums[r][a] = simd.mul_add_e_f32s(value, weights[register + a], sums[r][a]);
-                    }
-                }
+    fn tile<const R: usize>(&mut self, simd: S, place: usize) {
+        let Places { slide, registers, from, count, to, grid } = &mut *self.0;
+        let (mut row, mut column) = (place / slide.columns, place % slide.columns);
+        let (mut starts, mut goals) = ([0; R], [0; R]);
+        for r in 0..R {
+            starts[r] = slide.first + row * slide.down + column * slide.right;
+            goals[r] = grid.first + row * grid.down + column * grid.right + *from;
+            column += 1;
+            if column == slide.columns {
+                (row, column) = (row + 1, 0);
             }
         }
-        if let Some(bias) = slide.bias {
-            let (whole, rest) = S::as_simd_f32s(&bias[*from..*from + *count]);
-            for sums in &mut sums {
+        let sums = windows_times::<S, R, A>(simd, slide, starts, registers);
+        let bias = slide.bias.map(|bias| &bias[*from..*from + *count]);
+        for (goal, mut sums) in goals.into_iter().zip(sums) {
+            if let Some(bias) = bias {
+                let (whole, rest) = S::as_simd_f32s(bias);
                 for (sum, bias) in sums.iter_mut().zip(whole) {
                     *sum = simd.add_f32s(*sum, *bias);
                 }
@@ -157,9 +141,50 @@ impl<S: Simd, const A: usize> Tiles<S> for Across<'_, '_, '_, A, S> {
                     sums[A - 1] = simd.add_f32s(sums[A - 1], simd.partial_load_f32s(rest));
                 }
             }
+            let to = &mut to[goal..goal + *count];
+            // SAFETY: the values are only written, by the lines that follow.
+            #[allow(unsafe_code, reason = "what is overwritten at once is not zeroed before")]
+            let to = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<f32>(), to.len()) };
+            let (whole, rest) = S::as_mut_simd_f32s(to);
+            whole.iter_mut().zip(sums).for_each(|(to, sum)| *to = sum);
+            if !rest.is_empty() {
+                simd.partial_store_f32s(rest, sums[A - 1]);
+            }
         }
-        store(simd, to, (row, *from, *count), &sums, false);
     }
+}
+
+/// The sums of the windows that begin at `starts`, with the first `A` of the registers of each row of a panel.
+#[inline(always)]
+fn windows_times<S: Simd, const R: usize, const A: usize>(
+    simd: S,
+    slide: &Slide<'_>,
+    starts: [usize; R],
+    registers: &[S::f32s],
+) -> [[S::f32s; A]; R] {
+    let Slide { field, segments, segment, .. } = *slide;
+    let across = slide.panels.width() / S::F32_LANES;
+    let mut sums = [[simd.splat_f32s(0.0); A]; R];
+    for u in 0..segments {
+        let windows: [*const f32; R] =
+            std::array::from_fn(|r| field.values.as_ptr().wrapping_add(starts[r] + u * field.row));
+        let weights = registers.as_ptr().wrapping_add(u * segment * across);
+        for k in 0..segment {
+            let weights = weights.wrapping_add(k * across);
+            for r in 0..R {
+                // SAFETY: `Slide::write` has checked that the last window lies inside the field, and that a panel has as many
+                // rows as a window has values; `with_simd`, that a row is of whole registers, of which `A` are left.
+                #[allow(unsafe_code, reason = "checks of twelve slices would double the inner loop")]
+                unsafe {
+                    let value = simd.splat_f32s(*windows[r].add(k));
+                    for a in 0..A {
+                        sums[r][a] = simd.mul_add_e_f32s(value, *weights.add(a), sums[r][a]);
+                    }
+                }
+            }
+        }
+    }
+    sums
 }
 
 /// How many rows of a tile there are registers for, beside `across` of the right factor.

@@ -13,7 +13,7 @@ use crate::product::ViewMut;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-/// Places of a band: what a register's channels take of the gradient stays in the first cache.
+/// Places of a band: what the channels of a tile take of the gradient stays in the first cache.
 const PLACES: usize = 192;
 
 /// `dW` `[U·V·C, O]` and `db` `[O]`, from the gradient of the output, `[B, H′, W′, O]`.
@@ -55,7 +55,7 @@ fn part(shape: Shape, x: &[f32], gradient: &[f32], bands: &[Band]) -> Part {
     let Shape { height, width, input, output, window, .. } = shape;
     let (rows, columns) = shape.places();
     let image = height * width * input;
-    let (mut part, mut scratch) = (Part::new(shape), Vec::new());
+    let (mut part, mut scratch, mut columns_of_gradient) = (Part::new(shape), Vec::new(), Vec::new());
     for band in bands {
         let x = &x[band.image * image..][..image];
         let first = (band.image * rows + band.rows.start) * columns;
@@ -70,6 +70,7 @@ fn part(shape: Shape, x: &[f32], gradient: &[f32], bands: &[Band]) -> Part {
             rows: band.rows.len(),
             columns,
             gradient,
+            columns_of_gradient: &mut columns_of_gradient,
             output,
             to: &mut part.weight,
         });
@@ -113,6 +114,8 @@ struct Sums<'a> {
     columns: usize,
     /// `[rows · columns, O]`.
     gradient: &'a [f32],
+    /// For some channels of it, side by side: where they stand, places lie too far apart for the first cache.
+    columns_of_gradient: &'a mut Vec<f32>,
     output: usize,
     /// `[segments · segment, O]`.
     to: &'a mut [f32],
@@ -123,119 +126,83 @@ impl WithSimd for Sums<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { field, stride, channels, segments, segment, rows, columns, gradient, output, .. } = self;
+        let Self { field, stride, channels, segments, segment, rows, columns, output, .. } = self;
         let reach = ((rows - 1) * stride + segments) * field.row;
         let across = (columns - 1) * stride * channels + segment;
         assert!(segments * segment == 0 || across <= field.row && reach <= field.values.len());
-        assert_eq!((gradient.len(), self.to.len()), (rows * columns * output, segments * segment * output));
-        let mut from = 0;
-        while from < output {
+        assert_eq!(self.gradient.len(), rows * columns * output);
+        assert_eq!(self.to.len(), segments * segment * output);
+        let place = |at: usize| (at / columns * field.row + at % columns * channels) * stride;
+        let starts: Vec<usize> = (0..rows * columns).map(place).collect();
+        for from in (0..output).step_by(WIDE * S::F32_LANES) {
             let count = (output - from).min(WIDE * S::F32_LANES);
+            let registers = count.div_ceil(S::F32_LANES);
+            self.columns_of_gradient.clear();
+            for place in self.gradient.chunks_exact(output) {
+                self.columns_of_gradient.extend_from_slice(&place[from..from + count]);
+                let whole = self.columns_of_gradient.len().next_multiple_of(S::F32_LANES);
+                self.columns_of_gradient.resize(whole, 0.0);
+            }
+            let gradient = S::as_simd_f32s(self.columns_of_gradient).0;
+            assert_eq!(gradient.len(), rows * columns * registers);
             for u in 0..segments {
                 let to = &mut self.to[u * segment * output..][..segment * output];
                 let to = ViewMut::strided(to, segment, output, output);
-                let mut rows = Rows {
-                    field,
-                    u,
-                    step: stride * channels,
-                    stride,
-                    rows,
-                    columns,
-                    gradient,
-                    output,
-                    from,
-                    to,
-                };
-                if count == WIDE * S::F32_LANES {
-                    spread(simd, segment, most::<S>(WIDE), &mut Whole::<WIDE>(&mut rows));
-                } else if count >= S::F32_LANES {
-                    spread(simd, segment, most::<S>(1), &mut Whole::<1>(&mut rows));
-                } else {
-                    spread(simd, segment, most::<S>(1), &mut Narrow(&mut rows, count));
+                let seen = &field.values[u * field.row..];
+                let mut rows = Rows { seen, starts: &starts, gradient, from, count, to };
+                match registers {
+                    1 => spread(simd, segment, most::<S>(1), &mut Across::<1, S>(&mut rows)),
+                    _ => spread(simd, segment, most::<S>(WIDE), &mut Across::<WIDE, S>(&mut rows)),
                 }
             }
-            from += match count {
-                count if count == WIDE * S::F32_LANES => count,
-                count => count.min(S::F32_LANES),
-            };
         }
     }
 }
 
-/// The rows of `dW` that belong to row `u` of the window, in the channels from `from` on.
-struct Rows<'a, 'b> {
-    field: Field<'a>,
-    u: usize,
-    /// Values from a window to the one on its right.
-    step: usize,
-    stride: usize,
-    rows: usize,
-    columns: usize,
-    gradient: &'a [f32],
-    output: usize,
+/// The rows of `dW` that belong to row `u` of the window, in the `count` channels from `from` on.
+struct Rows<'a, 'b, S: Simd> {
+    /// What the windows see, from row `u` of the first one on.
+    seen: &'a [f32],
+    /// Where the window of each place starts.
+    starts: &'a [usize],
+    /// The gradient of these channels, place by place, with zeros up to whole registers.
+    gradient: &'a [S::f32s],
     from: usize,
+    count: usize,
     to: ViewMut<'b>,
 }
 
-impl Rows<'_, '_> {
-    /// Adds `R` rows from `row` on, where `load` gives the registers of a place.
+/// The same with the registers that hold its channels.
+struct Across<'p, 'a, 'b, const A: usize, S: Simd>(&'p mut Rows<'a, 'b, S>);
+
+impl<S: Simd, const A: usize> Tiles<S> for Across<'_, '_, '_, A, S> {
     #[inline(always)]
-    fn tile<S: Simd, const R: usize, const A: usize>(
-        &mut self,
-        simd: S,
-        row: usize,
-        count: usize,
-        load: impl Fn(&[f32]) -> [S::f32s; A],
-    ) {
-        let mut sums = [[simd.splat_f32s(0.0); A]; R];
-        for y in 0..self.rows {
-            let field = &self.field.values[(y * self.stride + self.u) * self.field.row + row..];
-            let gradient = &self.gradient[y * self.columns * self.output + self.from..];
-            debug_assert!((self.columns - 1) * self.step + R <= field.len());
-            debug_assert!((self.columns - 1) * self.output + count <= gradient.len());
-            let (mut seen, mut gradient) = (field.as_ptr(), gradient.as_ptr());
-            for _ in 0..self.columns {
-                // SAFETY: `Sums` has checked that the windows of a row end inside the field, and that there is a
-                // gradient `[O]` for each.
-                #[allow(
-                    unsafe_code,
-                    reason = "checks of two slices for each place would double the inner loop"
-                )]
-                let (values, registers) =
-                    unsafe { (&*seen.cast::<[f32; R]>(), load(std::slice::from_raw_parts(gradient, count))) };
-                seen = seen.wrapping_add(self.step);
-                gradient = gradient.wrapping_add(self.output);
-                for r in 0..R {
-                    let value = simd.splat_f32s(values[r]);
-                    for a in 0..A {
-                        sums[r][a] = simd.mul_add_e_f32s(value, registers[a], sums[r][a]);
-                    }
-                }
+    fn tile<const R: usize>(&mut self, simd: S, row: usize) {
+        let sums = places_times::<S, R, A>(simd, self.0, row);
+        let Rows { from, count, to, .. } = &mut *self.0;
+        store(simd, to, (row, *from, *count), &sums, true);
+    }
+}
+
+/// What `R` values of a window from `row` on give with the gradient, over all places.
+#[inline(always)]
+fn places_times<S: Simd, const R: usize, const A: usize>(
+    simd: S,
+    rows: &Rows<'_, '_, S>,
+    row: usize,
+) -> [[S::f32s; A]; R] {
+    let mut sums = [[simd.splat_f32s(0.0); A]; R];
+    let seen = rows.seen[row..].as_ptr();
+    for (&start, registers) in rows.starts.iter().zip(rows.gradient.as_chunks::<A>().0) {
+        // SAFETY: `Sums` has checked that all windows end inside the field.
+        #[allow(unsafe_code, reason = "a check for each place would double the inner loop")]
+        let values = unsafe { &*seen.wrapping_add(start).cast::<[f32; R]>() };
+        for r in 0..R {
+            let value = simd.splat_f32s(values[r]);
+            for a in 0..A {
+                sums[r][a] = simd.mul_add_e_f32s(value, registers[a], sums[r][a]);
             }
         }
-        store(simd, &mut self.to, (row, self.from, count), &sums, true);
     }
-}
-
-/// Tiles of whole registers.
-struct Whole<'p, 'a, 'b, const A: usize>(&'p mut Rows<'a, 'b>);
-
-impl<S: Simd, const A: usize> Tiles<S> for Whole<'_, '_, '_, A> {
-    #[inline(always)]
-    fn tile<const R: usize>(&mut self, simd: S, row: usize) {
-        self.0.tile::<S, R, A>(simd, row, A * S::F32_LANES, |gradient| {
-            let registers = S::as_simd_f32s(gradient).0;
-            std::array::from_fn(|a| registers[a])
-        });
-    }
-}
-
-/// Tiles of fewer channels than a register holds.
-struct Narrow<'p, 'a, 'b>(&'p mut Rows<'a, 'b>, usize);
-
-impl<S: Simd> Tiles<S> for Narrow<'_, '_, '_> {
-    #[inline(always)]
-    fn tile<const R: usize>(&mut self, simd: S, row: usize) {
-        self.0.tile::<S, R, 1>(simd, row, self.1, |gradient| [simd.partial_load_f32s(gradient)]);
-    }
+    sums
 }
