@@ -7,6 +7,7 @@ use gatto_data::sound::SoundBatch;
 use gatto_data::tokens::START;
 use gatto_data::{Padded, Sources};
 use gatto_nn::recurrent::CellState;
+use gatto_nn::repeated;
 use gatto_nn::transformer::StackState;
 
 /// What is known of the source once it has been read.
@@ -76,7 +77,10 @@ impl Memory {
         let ids = row_ids(rows, &self.mask.device());
         let select = |state: &CellState| state.map(|part| part.select(0, ids.clone()));
         Self {
-            states: self.states.clone().select(0, ids.clone()),
+            states: match evenly_repeated(rows, self.lengths.len()) {
+                Some(each) => repeated(self.states.clone(), each),
+                None => self.states.clone().select(0, ids.clone()),
+            },
             mask: self.mask.clone().select(0, ids.clone()),
             summary: self.summary.iter().map(select).collect(),
             identities: rows.iter().map(|&row| self.identities[row]).collect(),
@@ -202,7 +206,36 @@ pub(crate) fn row_ids(rows: &[usize], device: &Device) -> Tensor<1, Int> {
     Tensor::from_data(TensorData::new(rows, [count]), device)
 }
 
+/// How often every one of `count` rows stands in `rows`, if it is equally often and in order.
+fn evenly_repeated(rows: &[usize], count: usize) -> Option<usize> {
+    let each = rows.len() / count.max(1);
+    let even = each > 0 && rows.len() == count * each;
+    (even && rows.iter().enumerate().all(|(at, &row)| row == at / each)).then_some(each)
+}
+
 fn ids(ids: &[u32], shape: [usize; 2], device: &Device) -> Tensor<2, Int> {
     let ids: Vec<i64> = ids.iter().map(|&id| i64::from(id)).collect();
     Tensor::from_data(TensorData::new(ids, shape), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::evenly_repeated;
+
+    #[test]
+    fn rows_that_are_repeated_evenly_are_known() {
+        assert_eq!(evenly_repeated(&[0, 0, 0, 1, 1, 1], 2), Some(3));
+        assert_eq!(evenly_repeated(&[0, 1, 2], 3), Some(1));
+        for (rows, count) in [
+            (&[][..], 0),
+            (&[], 2),
+            (&[0, 1], 3),
+            (&[1, 0], 2),
+            (&[0, 0, 1], 2),
+            (&[0, 1, 0, 1], 2),
+            (&[0, 0, 0, 0], 2),
+        ] {
+            assert_eq!(evenly_repeated(rows, count), None, "{rows:?} of {count}");
+        }
+    }
 }

@@ -150,6 +150,13 @@ pub(crate) fn row_ids(rows: &[usize], count: usize, device: &Device) -> Option<T
     Some(ids(rows, device))
 }
 
+/// Every row of `x` [B, S, W] so many times, one behind the other. A selection gives the same; its gradient, which may
+/// meet a row anywhere, takes longer.
+pub fn repeated(x: Tensor<3>, each: usize) -> Tensor<3> {
+    let [count, positions, width] = x.dims();
+    x.repeat_dim(1, each).reshape([count * each, positions, width])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +181,22 @@ mod tests {
         assert_eq!(fan(&[2, 1, 3]).select(&[2, 5, 5, 3]), (vec![1, 2], fan(&[1, 3])));
         assert_eq!(fan(&[2, 1, 3]).select(&[2, 5]), (vec![1, 2], Fan::ONE));
         assert_eq!(Fan::ONE.select(&[]), (vec![], Fan::ONE));
+    }
+
+    #[test]
+    fn rows_are_repeated_as_a_selection_would() {
+        let device = Device::flex().autodiff();
+        let values = |count: i64| (Tensor::<1, Int>::arange(0..count, &device).float() * 0.7).sin();
+        let rows = values(24).reshape([2, 3, 4]).require_grad();
+        let seed = values(72).reshape([6, 3, 4]);
+        let outcome = |y: Tensor<3>| {
+            let mut pass = (y.clone() * seed.clone()).sum().backward();
+            [y.inner(), rows.grad_remove(&mut pass).unwrap()].map(|x| x.try_into_vec_as::<f32>().unwrap())
+        };
+        let ids = Tensor::from_data([0, 0, 0, 1, 1, 1], &device);
+        assert_eq!(outcome(repeated(rows.clone(), 3)), outcome(rows.clone().select(0, ids)));
+        let nothing = Tensor::<3>::zeros([2, 0, 4], &device);
+        assert_eq!(repeated(nothing, 3).dims(), [6, 0, 4]);
     }
 
     #[test]
