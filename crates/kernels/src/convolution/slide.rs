@@ -156,6 +156,7 @@ impl<S: Simd, const A: usize> Tiles<S> for Across<'_, '_, '_, A, S> {
 
 /// The sums of the windows that begin at `starts`, with the first `A` of the registers of each row of a panel.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "other forms of this loop were seen to spill the sums")]
 fn windows_times<S: Simd, const R: usize, const A: usize>(
     simd: S,
     slide: &Slide<'_>,
