@@ -317,7 +317,15 @@ pub(crate) fn sums<'b, S: Simd, const R: usize>(
             }
         }
     }
-    sums
+    // One by one to another place. What a caller does with them row after row has them in memory, and if that were the same place,
+    // each would be written there with every term.
+    let mut found = [[simd.splat_f32s(0.0); ACROSS]; R];
+    for r in 0..R {
+        for c in 0..ACROSS {
+            found[r][c] = sums[r][c];
+        }
+    }
+    found
 }
 
 /// Writes or adds sums to the rows from `row` on, in the `count` columns from `from` on.
