@@ -217,21 +217,29 @@ impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
         let Product { a, to, ending, columns, .. } = &mut *self.product;
         let depth = self.panel.len();
         let bytes = size_of_val(self.panel);
-        // One row of tiles has hardly begun with a panel before it needs all of it. Where there are more, the first of them ask for
-        // the next panel, a line with each term, which so is there when its turn comes.
-        let asked = row / rows_of_a_tile::<S>() * depth * LINE;
-        let sums = if to.rows == R {
+        // One row of tiles has hardly begun with a panel before it needs all of it. Where there are more, each asks for its share of
+        // the next panel, some lines with each term, which so is there when its turn comes.
+        let term = size_of::<[S::f32s; ACROSS]>();
+        let (tile, tiles) = (row / rows_of_a_tile::<S>(), to.rows.div_ceil(rows_of_a_tile::<S>()));
+        let share = if tiles == 2 { term.div_ceil(2 * LINE) * LINE } else { LINE };
+        let asked = bytes + tile * depth * share;
+        let sums = if tiles == 1 {
             sums::<S, R>(simd, a, row, depth, |k| {
-                ahead(&raw const self.panel[k], DISTANCE, size_of::<[S::f32s; ACROSS]>());
+                ahead(&raw const self.panel[k], DISTANCE, term);
                 &self.panel[k]
             })
-        } else if asked < bytes {
+        } else if asked >= 2 * bytes {
+            sums::<S, R>(simd, a, row, depth, |k| &self.panel[k])
+        } else if share == LINE {
             sums::<S, R>(simd, a, row, depth, |k| {
-                ahead(self.panel.as_ptr(), bytes + asked + k * LINE, LINE);
+                ahead(self.panel.as_ptr(), asked + k * LINE, LINE);
                 &self.panel[k]
             })
         } else {
-            sums::<S, R>(simd, a, row, depth, |k| &self.panel[k])
+            sums::<S, R>(simd, a, row, depth, |k| {
+                ahead(self.panel.as_ptr(), asked + k * share, 2 * LINE);
+                &self.panel[k]
+            })
         };
         for (r, sums) in sums.iter().enumerate() {
             let mut values = [0.0; ACROSS * LANES];

@@ -154,10 +154,7 @@ impl WithSimd for Rows<'_, '_> {
 #[inline(always)]
 fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], others: [&[f32]; N]) -> [f32; N] {
     let (whole, rest) = S::as_simd_f32s(a);
-    let others = others.map(
-        #[inline(always)]
-        |other| S::as_simd_f32s(&other[..a.len()]),
-    );
+    let others: [_; N] = std::array::from_fn(|n| S::as_simd_f32s(&others[n][..a.len()]));
     let mut sums = [simd.splat_f32s(0.0); N];
     for (at, &a) in whole.iter().enumerate() {
         for n in 0..N {
@@ -170,10 +167,12 @@ fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], others: [&[f32]; N]) -> [f3
             sums[n] = simd.mul_add_e_f32s(rest, simd.partial_load_f32s(others[n].1), sums[n]);
         }
     }
-    sums.map(
-        #[inline(always)]
-        |sum| simd.reduce_sum_f32s(sum),
-    )
+    // A loop: what `map` calls would not be compiled for these instructions.
+    let mut found = [0.0; N];
+    for n in 0..N {
+        found[n] = simd.reduce_sum_f32s(sums[n]);
+    }
+    found
 }
 
 /// The sum of the values, each from `from` on and by its weight.
