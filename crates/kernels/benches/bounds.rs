@@ -35,12 +35,17 @@ fn main() {
             let count = (megabytes * 1e6) as usize / size_of::<f32>() / threads;
             // Each thread reads what it has written, several times over where that is little.
             let times = (8_000_000 / count).max(1);
-            at_best_of(threads, rounds, || vec![1.0f32; count], |values| {
-                for _ in 0..times {
-                    black_box(Arch::new().dispatch(Read(black_box(values))));
-                }
-                (times * count * size_of::<f32>()) as f64
-            })
+            at_best_of(
+                threads,
+                rounds,
+                || vec![1.0f32; count],
+                |values| {
+                    for _ in 0..times {
+                        black_box(Arch::new().dispatch(Read(black_box(values))));
+                    }
+                    (times * count * size_of::<f32>()) as f64
+                },
+            )
         });
     }
 }

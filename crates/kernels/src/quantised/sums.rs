@@ -147,7 +147,11 @@ impl Panel<'_> {
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "the only way to call a function for some machines")]
             Integers::Vnni(values) => unsafe {
-                x86::vnni::<R>(self, self.taken(values, first), scales, to, place);
+                let rows = self.taken(values, first);
+                match R {
+                    1 | 2 => x86::vnni_by_strips::<R>(self, rows, scales, to, place),
+                    _ => x86::vnni::<R>(self, rows, scales, to, place),
+                }
             },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
@@ -256,6 +260,54 @@ mod x86 {
         }
         for (row, (sums, scale)) in sums.into_iter().zip(scales).enumerate() {
             panel.finish(&panel.lowered(integers(sums)), scale, to, (place.0 + row, place.1));
+        }
+    }
+
+    /// The same for so few rows that weights are not there as fast as they are multiplied: they are read from front to back, as
+    /// machines foresee, one strip behind the other. Terms that lie side by side have sums of their own, which do not wait for one
+    /// another; all are exact, so that their order makes no difference.
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(super) fn vnni_by_strips<const R: usize>(
+        panel: &Panel<'_>,
+        rows: [&[[u8; GROUP]]; R],
+        scales: [f32; R],
+        to: &mut ViewMut<'_>,
+        place: (usize, usize),
+    ) {
+        /// Lines side by side.
+        const SIDE: usize = 4;
+        let depth = panel.depth;
+        assert!(rows.iter().all(|row| row.len() == depth), "quantised: rows of another length");
+        let mut found = [[0; WIDTH]; R];
+        for (place, strip) in panel.strips.chunks_exact(depth.max(1)).enumerate() {
+            let mut sums = [[_mm512_setzero_si512(); SIDE]; R];
+            let (whole, rest) = strip.as_chunks::<SIDE>();
+            for (k, lines) in whole.iter().enumerate() {
+                for side in 0..SIDE {
+                    let line = in_registers(&lines[side].0);
+                    for r in 0..R {
+                        // SAFETY: rows are as long as strips are deep.
+                        #[allow(unsafe_code, reason = "checks of both slices would double the inner loop")]
+                        let p = unsafe { *rows[r].get_unchecked(k * SIDE + side) };
+                        let p = _mm512_set1_epi32(i32::from_ne_bytes(p));
+                        sums[r][side] = _mm512_dpbusd_epi32(sums[r][side], p, line);
+                    }
+                }
+            }
+            for (k, Line(line)) in (whole.len() * SIDE..).zip(rest) {
+                for r in 0..R {
+                    let p = _mm512_set1_epi32(i32::from_ne_bytes(rows[r][k]));
+                    sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], p, in_registers(line));
+                }
+            }
+            for r in 0..R {
+                let [a, b, c, d] = sums[r];
+                let sum = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
+                found[r][place * STRIP..][..STRIP].copy_from_slice(&integers::<_, 1, STRIP>([sum]));
+            }
+        }
+        for (row, (found, scale)) in found.into_iter().zip(scales).enumerate() {
+            panel.finish(&panel.lowered(found), scale, to, (place.0 + row, place.1));
         }
     }
 
