@@ -15,7 +15,7 @@ use crate::product::{View, ViewMut, multiply, zeros};
 use crate::steady::multiply_steady;
 
 /// Registers across a panel.
-pub(crate) const ACROSS: usize = 3;
+pub(crate) const ACROSS: usize = 2;
 /// Lanes of the widest registers.
 const LANES: usize = 16;
 /// Packing pays from this many products.
@@ -198,7 +198,12 @@ impl WithSimd for Product<'_, '_> {
             let (panel, _) = S::as_simd_f32s(panel).0.as_chunks::<ACROSS>();
             let count = width.min(self.to.columns - from);
             let rows = self.to.rows;
-            in_tiles(simd, rows, &mut PanelTiles { product: &mut self, panel, from, count });
+            in_tiles(
+                simd,
+                rows,
+                most_rows::<S>(ACROSS),
+                &mut PanelTiles { product: &mut self, panel, from, count },
+            );
         }
     }
 }
@@ -217,29 +222,22 @@ impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
         let Product { a, to, ending, columns, .. } = &mut *self.product;
         let depth = self.panel.len();
         let bytes = size_of_val(self.panel);
-        // One row of tiles has hardly begun with a panel before it needs all of it. Where there are more, each asks for its share of
-        // the next panel, some lines with each term, which so is there when its turn comes.
-        let term = size_of::<[S::f32s; ACROSS]>();
-        let (tile, tiles) = (row / rows_of_a_tile::<S>(), to.rows.div_ceil(rows_of_a_tile::<S>()));
-        let share = if tiles == 2 { term.div_ceil(2 * LINE) * LINE } else { LINE };
-        let asked = bytes + tile * depth * share;
-        let sums = if tiles == 1 {
+        // One row of tiles has hardly begun with a panel before it needs all of it. Where there are more, the first of them ask for
+        // the next panel, a line with each term, which so is there when its turn comes.
+        let size = rows_of_a_tile(to.rows, most_rows::<S>(ACROSS));
+        let asked = row / size * depth * LINE;
+        let sums = if to.rows == R {
             sums::<S, R>(simd, a, row, depth, |k| {
-                ahead(&raw const self.panel[k], DISTANCE, term);
+                ahead(&raw const self.panel[k], DISTANCE, size_of::<[S::f32s; ACROSS]>());
                 &self.panel[k]
             })
-        } else if asked >= 2 * bytes {
-            sums::<S, R>(simd, a, row, depth, |k| &self.panel[k])
-        } else if share == LINE {
+        } else if asked < bytes {
             sums::<S, R>(simd, a, row, depth, |k| {
-                ahead(self.panel.as_ptr(), asked + k * LINE, LINE);
+                ahead(self.panel.as_ptr(), bytes + asked + k * LINE, LINE);
                 &self.panel[k]
             })
         } else {
-            sums::<S, R>(simd, a, row, depth, |k| {
-                ahead(self.panel.as_ptr(), asked + k * share, 2 * LINE);
-                &self.panel[k]
-            })
+            sums::<S, R>(simd, a, row, depth, |k| &self.panel[k])
         };
         for (r, sums) in sums.iter().enumerate() {
             let mut values = [0.0; ACROSS * LANES];
@@ -279,25 +277,37 @@ pub(crate) trait Tiles<S: Simd> {
     fn tile<const R: usize>(&mut self, simd: S, row: usize);
 }
 
-/// The most rows of a tile: 24 sums in the 32 registers of AVX-512 and NEON, 12 in the 16 of AVX2.
-const fn rows_of_a_tile<S: Simd>() -> usize {
-    if S::REGISTER_COUNT >= 32 { 8 } else { 4 }
+/// The most rows of a tile that is so many registers wide: 24 sums in the 32 registers of AVX-512 and NEON, 12 in the 16 of AVX2; and
+/// twelve rows.
+pub(crate) const fn most_rows<S: Simd>(across: usize) -> usize {
+    let sums = if S::REGISTER_COUNT >= 32 { 24 } else { 12 };
+    if sums / across < 12 { sums / across } else { 12 }
 }
 
-/// All `rows`, as many at a time as there are registers for.
+/// Rows of the tiles of so many rows: as even as can be.
+fn rows_of_a_tile(rows: usize, most: usize) -> usize {
+    rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
+}
+
+/// All `rows`, in tiles of `most` at most.
 #[inline(always)]
-pub(crate) fn in_tiles<S: Simd>(simd: S, rows: usize, product: &mut impl Tiles<S>) {
-    let most = rows_of_a_tile::<S>();
-    for row in (0..rows).step_by(most) {
-        match most.min(rows - row) {
+pub(crate) fn in_tiles<S: Simd>(simd: S, rows: usize, most: usize, product: &mut impl Tiles<S>) {
+    let size = rows_of_a_tile(rows, most);
+    for row in (0..rows).step_by(size) {
+        match size.min(rows - row) {
             1 => product.tile::<1>(simd, row),
             2 => product.tile::<2>(simd, row),
             3 => product.tile::<3>(simd, row),
             4 => product.tile::<4>(simd, row),
-            5 => product.tile::<5>(simd, row),
-            6 => product.tile::<6>(simd, row),
-            7 => product.tile::<7>(simd, row),
-            _ => product.tile::<8>(simd, row),
+            5 if most >= 5 => product.tile::<5>(simd, row),
+            6 if most >= 6 => product.tile::<6>(simd, row),
+            7 if most >= 7 => product.tile::<7>(simd, row),
+            8 if most >= 8 => product.tile::<8>(simd, row),
+            9 if most >= 9 => product.tile::<9>(simd, row),
+            10 if most >= 10 => product.tile::<10>(simd, row),
+            11 if most >= 11 => product.tile::<11>(simd, row),
+            12 if most >= 12 => product.tile::<12>(simd, row),
+            size => unreachable!("a tile of {size} rows, of {most} at most"),
         }
     }
 }

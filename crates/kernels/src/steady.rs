@@ -9,7 +9,7 @@
 use pulp::{Simd, WithSimd};
 
 use crate::instructions::arch;
-use crate::packed::{ACROSS, Tiles, in_tiles, store, sums};
+use crate::packed::{ACROSS, Tiles, in_tiles, most_rows, store, sums};
 use crate::parts::in_parts;
 use crate::product::{View, ViewMut};
 use std::ops::Range;
@@ -56,12 +56,12 @@ impl WithSimd for Across<'_, '_> {
         let whole = self.to.columns / width * width;
         let rows = self.to.rows;
         for from in (0..whole).step_by(width) {
-            in_tiles(simd, rows, &mut ColumnTiles { product: &mut self, from });
+            in_tiles(simd, rows, most_rows::<S>(ACROSS), &mut ColumnTiles { product: &mut self, from });
         }
         let columns = self.to.columns;
         for from in (whole..columns).step_by(S::F32_LANES) {
             let count = S::F32_LANES.min(columns - from);
-            in_tiles(simd, rows, &mut NarrowTiles { product: &mut self, from, count });
+            in_tiles(simd, rows, most_rows::<S>(1), &mut NarrowTiles { product: &mut self, from, count });
         }
     }
 }

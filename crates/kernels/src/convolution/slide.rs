@@ -2,7 +2,7 @@
 
 use super::field::Field;
 use crate::instructions::arch;
-use crate::packed::{Panels, Tiles};
+use crate::packed::{Panels, Tiles, in_tiles, most_rows};
 use pulp::{Simd, WithSimd};
 use std::mem::MaybeUninit;
 
@@ -91,8 +91,8 @@ impl WithSimd for Writing<'_, '_> {
                 let (registers, count) = (&panel[(index * WIDE).min(panel.len())..], pair.min(end - from));
                 let mut places = Places::<S> { slide: &slide, registers, from, count, to, grid };
                 match count > S::F32_LANES {
-                    true => spread(simd, all, most::<S>(WIDE), &mut Across::<WIDE, S>(&mut places)),
-                    false => spread(simd, all, most::<S>(1), &mut Across::<1, S>(&mut places)),
+                    true => in_tiles(simd, all, most_rows::<S>(WIDE), &mut Across::<WIDE, S>(&mut places)),
+                    false => in_tiles(simd, all, most_rows::<S>(1), &mut Across::<1, S>(&mut places)),
                 }
             }
         }
@@ -186,34 +186,4 @@ fn windows_times<S: Simd, const R: usize, const A: usize>(
         }
     }
     sums
-}
-
-/// How many rows of a tile there are registers for, beside `across` of the right factor.
-#[inline(always)]
-pub(super) const fn most<S: Simd>(across: usize) -> usize {
-    let sums = if S::REGISTER_COUNT >= 32 { 24 } else { 12 };
-    if sums / across < 12 { sums / across } else { 12 }
-}
-
-/// Tiles of about the same size over `count` rows, of at most `most` each.
-#[inline(always)]
-pub(super) fn spread<S: Simd>(simd: S, count: usize, most: usize, tiles: &mut impl Tiles<S>) {
-    let size = count.div_ceil(count.div_ceil(most).max(1)).max(1);
-    for row in (0..count).step_by(size) {
-        match size.min(count - row) {
-            1 => tiles.tile::<1>(simd, row),
-            2 => tiles.tile::<2>(simd, row),
-            3 => tiles.tile::<3>(simd, row),
-            4 => tiles.tile::<4>(simd, row),
-            5 if most >= 5 => tiles.tile::<5>(simd, row),
-            6 if most >= 6 => tiles.tile::<6>(simd, row),
-            7 if most >= 7 => tiles.tile::<7>(simd, row),
-            8 if most >= 8 => tiles.tile::<8>(simd, row),
-            9 if most >= 9 => tiles.tile::<9>(simd, row),
-            10 if most >= 10 => tiles.tile::<10>(simd, row),
-            11 if most >= 11 => tiles.tile::<11>(simd, row),
-            12 if most >= 12 => tiles.tile::<12>(simd, row),
-            size => unreachable!("a tile of {size} rows, of {most} at most"),
-        }
-    }
 }

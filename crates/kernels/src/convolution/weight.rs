@@ -5,10 +5,10 @@
 
 use super::Shape;
 use super::field::{Band, Field, bands_of};
-use super::slide::{WIDE, most, spread};
+use super::slide::WIDE;
 use crate::instructions::arch;
 use crate::maths::vectorised;
-use crate::packed::{Tiles, store};
+use crate::packed::{Tiles, in_tiles, most_rows, store};
 use crate::product::ViewMut;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -151,8 +151,8 @@ impl WithSimd for Sums<'_> {
                 let seen = &field.values[u * field.row..];
                 let mut rows = Rows { seen, starts: &starts, gradient, from, count, to };
                 match registers {
-                    1 => spread(simd, segment, most::<S>(1), &mut Across::<1, S>(&mut rows)),
-                    _ => spread(simd, segment, most::<S>(WIDE), &mut Across::<WIDE, S>(&mut rows)),
+                    1 => in_tiles(simd, segment, most_rows::<S>(1), &mut Across::<1, S>(&mut rows)),
+                    _ => in_tiles(simd, segment, most_rows::<S>(WIDE), &mut Across::<WIDE, S>(&mut rows)),
                 }
             }
         }
