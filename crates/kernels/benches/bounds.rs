@@ -12,6 +12,8 @@ use std::time::Instant;
 
 /// Steps of a loop of multiply–adds.
 const STEPS: usize = 2_000_000;
+/// Values that every instruction set reads in whole steps.
+const PIECE: usize = 128;
 /// Megabytes that are read again and again: a share of a core's own cache, what a step of W3 reads in eight bits and in
 /// floats, and what one of W3b reads.
 const MEGABYTES: [f64; 6] = [0.5, 1.0, 4.9, 19.0, 38.5, 154.0];
@@ -32,18 +34,18 @@ fn main() {
     for megabytes in MEGABYTES {
         let what = format!("reading {megabytes} MB in all");
         row(&what, "GB/s", &|threads| {
-            let count = (megabytes * 1e6) as usize / size_of::<f32>() / threads;
+            let values = (megabytes * 1e6) as usize / size_of::<f32>() / threads / PIECE * PIECE;
             // Each thread reads what it has written, several times over where that is little.
-            let times = (8_000_000 / count).max(1);
+            let times = (64_000_000 / values).max(1);
             at_best_of(
                 threads,
                 rounds,
-                || vec![1.0f32; count],
-                |values| {
+                || Lines::new(values),
+                |lines| {
                     for _ in 0..times {
-                        black_box(Arch::new().dispatch(Read(black_box(values))));
+                        black_box(Arch::new().dispatch(Read(black_box(lines.values()))));
                     }
-                    (times * count * size_of::<f32>()) as f64
+                    (times * values * size_of::<f32>()) as f64
                 },
             )
         });
@@ -55,7 +57,8 @@ fn at_best(threads: usize, rounds: usize, work: impl Fn() -> f64 + Sync) -> f64 
     at_best_of(threads, rounds, || (), |()| work())
 }
 
-/// The same of work on what each thread has made before. `work` says how much it was; thousands of millions come back.
+/// The same of work on what each thread has made before. `work` says how much it was; thousands of millions come back. A round lasts
+/// from the first beginning to the last end, so that no thread counts as fast for having been alone.
 fn at_best_of<T>(
     threads: usize,
     rounds: usize,
@@ -63,21 +66,46 @@ fn at_best_of<T>(
     work: impl Fn(&T) -> f64 + Sync,
 ) -> f64 {
     let together = Barrier::new(threads);
-    let rates: Vec<Vec<f64>> = thread::scope(|scope| {
+    let of_threads: Vec<Vec<(Instant, Instant, f64)>> = thread::scope(|scope| {
         let one = || {
             let own = made();
             let round = |_| {
                 together.wait();
                 let begun = Instant::now();
                 let done = work(&own);
-                done / begun.elapsed().as_secs_f64() / 1e9
+                (begun, Instant::now(), done)
             };
             (0..rounds).map(round).collect()
         };
         let started: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
         started.into_iter().map(|thread| thread.join().expect("a thread that measures")).collect()
     });
-    (0..rounds).map(|round| rates.iter().map(|rates| rates[round]).sum()).fold(0.0, f64::max)
+    let rate = |round: usize| {
+        let of_round = || of_threads.iter().map(|rounds| rounds[round]);
+        let begun = of_round().map(|(begun, ..)| begun).min()?;
+        let ended = of_round().map(|(_, ended, _)| ended).max()?;
+        let done: f64 = of_round().map(|(.., done)| done).sum();
+        Some(done / (ended - begun).as_secs_f64() / 1e9)
+    };
+    (0..rounds).filter_map(rate).fold(0.0, f64::max)
+}
+
+/// Values that begin with a line of the caches, as weights do.
+struct Lines {
+    values: Vec<f32>,
+    start: usize,
+}
+
+impl Lines {
+    fn new(count: usize) -> Self {
+        let values = vec![1.0f32; count + 16];
+        let start = values.as_ptr().align_offset(64).min(16);
+        Self { values, start }
+    }
+
+    fn values(&self) -> &[f32] {
+        &self.values[self.start..self.values.len() - 16 + self.start]
+    }
 }
 
 /// Chains of multiply–adds, as many side by side as the products have sums in registers.
@@ -95,14 +123,17 @@ impl WithSimd for MultiplyAdds {
 #[inline(always)]
 fn chains<S: Simd, const N: usize>(simd: S) -> f64 {
     let factor = simd.splat_f32s(black_box(0.5));
-    let mut sums = [simd.splat_f32s(black_box(1.0)); N];
+    let mut sums = [factor; N];
+    for n in 0..N {
+        sums[n] = simd.splat_f32s(black_box(1.0));
+    }
     for _ in 0..STEPS {
         for sum in &mut sums {
             *sum = simd.mul_add_e_f32s(*sum, factor, factor);
         }
     }
-    for sum in sums {
-        black_box(simd.reduce_sum_f32s(sum));
+    for n in 0..N {
+        black_box(simd.reduce_sum_f32s(sums[n]));
     }
     (STEPS * N * S::F32_LANES) as f64
 }
@@ -122,7 +153,11 @@ impl WithSimd for Read<'_> {
                 sums[n] = simd.add_f32s(sums[n], values[n]);
             }
         }
-        sums.into_iter().map(|sum| simd.reduce_sum_f32s(sum)).sum()
+        let mut all = 0.0;
+        for n in 0..8 {
+            all += simd.reduce_sum_f32s(sums[n]);
+        }
+        all
     }
 }
 
@@ -143,14 +178,17 @@ fn vnni() -> f64 {
     use std::arch::x86_64::*;
     const CHAINS: usize = 24;
     let factor = _mm512_set1_epi32(black_box(0x0102_0304));
-    let mut sums = [_mm512_set1_epi32(black_box(0)); CHAINS];
+    let mut sums = [factor; CHAINS];
+    for n in 0..CHAINS {
+        sums[n] = _mm512_set1_epi32(black_box(0));
+    }
     for _ in 0..STEPS {
         for sum in &mut sums {
             *sum = _mm512_dpbusd_epi32(*sum, factor, factor);
         }
     }
-    for sum in sums {
-        black_box(_mm512_reduce_add_epi32(sum));
+    for n in 0..CHAINS {
+        black_box(_mm512_reduce_add_epi32(sums[n]));
     }
     (STEPS * CHAINS * 64) as f64
 }

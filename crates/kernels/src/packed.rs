@@ -14,7 +14,8 @@ use crate::prepared::Prepared;
 use crate::product::{View, ViewMut, multiply, zeros};
 use crate::steady::multiply_steady;
 
-/// Registers across a panel.
+/// Registers across a panel. With two a panel of 256 terms stays in the first cache while one tile comes after the other; with three
+/// those of convolutions did not stay registers.
 pub(crate) const ACROSS: usize = 2;
 /// Lanes of the widest registers.
 const LANES: usize = 16;
@@ -80,7 +81,7 @@ impl WithSimd for Lanes {
     }
 }
 
-/// A matrix in panels: of [`ACROSS`] registers each for products, of fewer for convolutions.
+/// A matrix in panels of [`ACROSS`] registers each.
 #[derive(Clone, Debug)]
 pub(crate) struct Panels {
     /// `[N / width, K, width]` from `start` on, zeros beyond the last column.
@@ -198,12 +199,8 @@ impl WithSimd for Product<'_, '_> {
             let (panel, _) = S::as_simd_f32s(panel).0.as_chunks::<ACROSS>();
             let count = width.min(self.to.columns - from);
             let rows = self.to.rows;
-            in_tiles(
-                simd,
-                rows,
-                most_rows::<S>(ACROSS),
-                &mut PanelTiles { product: &mut self, panel, from, count },
-            );
+            let tiles = &mut PanelTiles { product: &mut self, panel, from, count, asked: 0 };
+            in_tiles(simd, rows, most_rows::<S>(ACROSS), tiles);
         }
     }
 }
@@ -214,6 +211,8 @@ struct PanelTiles<'p, 'a, 'b, S: Simd> {
     panel: &'p [[S::f32s; ACROSS]],
     from: usize,
     count: usize,
+    /// Bytes of the next panel that were asked for.
+    asked: usize,
 }
 
 impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
@@ -224,8 +223,8 @@ impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
         let bytes = size_of_val(self.panel);
         // One row of tiles has hardly begun with a panel before it needs all of it. Where there are more, the first of them ask for
         // the next panel, a line with each term, which so is there when its turn comes.
-        let size = rows_of_a_tile(to.rows, most_rows::<S>(ACROSS));
-        let asked = row / size * depth * LINE;
+        let asked = self.asked;
+        self.asked += depth * LINE;
         let sums = if to.rows == R {
             sums::<S, R>(simd, a, row, depth, |k| {
                 ahead(&raw const self.panel[k], DISTANCE, size_of::<[S::f32s; ACROSS]>());
@@ -277,22 +276,17 @@ pub(crate) trait Tiles<S: Simd> {
     fn tile<const R: usize>(&mut self, simd: S, row: usize);
 }
 
-/// The most rows of a tile that is so many registers wide: 24 sums in the 32 registers of AVX-512 and NEON, 12 in the 16 of AVX2; and
-/// twelve rows.
+/// The most rows of a tile that is so many registers wide: 24 sums in the 32 registers of AVX-512 and NEON, 12 in the 16 of AVX2, but
+/// never more than twelve rows.
 pub(crate) const fn most_rows<S: Simd>(across: usize) -> usize {
     let sums = if S::REGISTER_COUNT >= 32 { 24 } else { 12 };
     if sums / across < 12 { sums / across } else { 12 }
 }
 
-/// Rows of the tiles of so many rows: as even as can be.
-fn rows_of_a_tile(rows: usize, most: usize) -> usize {
-    rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
-}
-
-/// All `rows`, in tiles of `most` at most.
+/// All `rows`, in as few tiles as can be: of about the same size, and of `most` rows at most.
 #[inline(always)]
 pub(crate) fn in_tiles<S: Simd>(simd: S, rows: usize, most: usize, product: &mut impl Tiles<S>) {
-    let size = rows_of_a_tile(rows, most);
+    let size = rows.div_ceil(rows.div_ceil(most).max(1)).max(1);
     for row in (0..rows).step_by(size) {
         match size.min(rows - row) {
             1 => product.tile::<1>(simd, row),
@@ -328,7 +322,7 @@ pub(crate) fn sums<'b, S: Simd, const R: usize>(
         let b = load(k);
         for r in 0..R {
             // SAFETY: `k` is below the depth, to which the rows have been cut.
-            #[allow(unsafe_code, reason = "checks of eight slices would double the inner loop")]
+            #[allow(unsafe_code, reason = "checks of twelve slices would double the inner loop")]
             let value = simd.splat_f32s(unsafe { *a[r].get_unchecked(k) });
             for c in 0..ACROSS {
                 sums[r][c] = simd.mul_add_e_f32s(value, b[c], sums[r][c]);
@@ -378,7 +372,7 @@ mod tests {
         let values: Vec<f32> =
             (0..20_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as f32 - 128.0).collect();
         for (rows, depth, columns) in
-            [(1, 1, 1), (3, 5, 47), (8, 16, 48), (9, 31, 49), (23, 40, 130), (7, 0, 5)]
+            [(1, 1, 1), (3, 5, 31), (6, 16, 32), (12, 16, 64), (13, 31, 33), (23, 40, 130), (7, 0, 5)]
         {
             let a = View::strided(&values, rows, depth, depth + 3);
             let straight = View::strided(&values[99..], depth, columns, columns + 2);

@@ -129,11 +129,10 @@ impl WithSimd for Rows<'_, '_> {
                 let (four_scores, rest_scores) = scores[..keys].as_chunks_mut::<FOUR>();
                 for (scores, [a, b, c, d]) in four_scores.iter_mut().zip(fours) {
                     let keys = [&a[own.clone()], &b[own.clone()], &c[own.clone()], &d[own.clone()]];
-                    *scores = dots(simd, q, keys).map(|product| scale * product);
+                    *scores = dots(simd, scale, q, keys);
                 }
                 for (score, key) in rest_scores.iter_mut().zip(rest) {
-                    let [product] = dots(simd, q, [&key[own.clone()]]);
-                    *score = scale * product;
+                    [*score] = dots(simd, scale, q, [&key[own.clone()]]);
                 }
                 if let Some(bias) = bias {
                     let shared = bias.len() == heads * keys;
@@ -150,9 +149,9 @@ impl WithSimd for Rows<'_, '_> {
     }
 }
 
-/// The products of a vector with some others, side by side; the order of each is a matter of its length.
+/// The products of a vector with some others, each times `scale`, side by side; the order of each is a matter of its length.
 #[inline(always)]
-fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], others: [&[f32]; N]) -> [f32; N] {
+fn dots<S: Simd, const N: usize>(simd: S, scale: f32, a: &[f32], others: [&[f32]; N]) -> [f32; N] {
     let (whole, rest) = S::as_simd_f32s(a);
     let others: [_; N] = std::array::from_fn(|n| S::as_simd_f32s(&others[n][..a.len()]));
     let mut sums = [simd.splat_f32s(0.0); N];
@@ -167,10 +166,10 @@ fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], others: [&[f32]; N]) -> [f3
             sums[n] = simd.mul_add_e_f32s(rest, simd.partial_load_f32s(others[n].1), sums[n]);
         }
     }
-    // A loop: what `map` calls would not be compiled for these instructions.
+    // A loop: what `map` calls would not always be compiled for these instructions.
     let mut found = [0.0; N];
     for n in 0..N {
-        found[n] = simd.reduce_sum_f32s(sums[n]);
+        found[n] = scale * simd.reduce_sum_f32s(sums[n]);
     }
     found
 }

@@ -20,11 +20,11 @@ mod weight;
 #[cfg(test)]
 mod tests;
 
-use crate::packed::{Panels, lanes};
+use crate::packed::{ACROSS, Panels, lanes};
 use crate::prepared::{Packed, Prepared};
 use crate::product::View;
 use field::{Area, Band, Field, bands, new_in_bands};
-use slide::{Grid, Slide, WIDE};
+use slide::{Grid, Slide};
 use std::mem::MaybeUninit;
 
 /// The window of a convolution, and how it moves over an image that is surrounded by zeros.
@@ -121,7 +121,7 @@ fn check(shape: Shape, x: &[f32], weight: (usize, usize), bias: Option<&[f32]>) 
 }
 
 fn panels(weight: &[f32], rows: usize, columns: usize) -> Panels {
-    Panels::new(View::new(weight, rows, columns), WIDE * lanes())
+    Panels::new(View::new(weight, rows, columns), ACROSS * lanes())
 }
 
 /// The convolution of `x` `[B, H, W, C]` with `weight` `[U·V·C, O]` and `bias` `[O]`: `[B, H′, W′, O]`.

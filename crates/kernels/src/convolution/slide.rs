@@ -2,14 +2,9 @@
 
 use super::field::Field;
 use crate::instructions::arch;
-use crate::packed::{Panels, Tiles, in_tiles, most_rows};
+use crate::packed::{ACROSS, Panels, Tiles, in_tiles, most_rows};
 use pulp::{Simd, WithSimd};
 use std::mem::MaybeUninit;
-
-/// Registers of channels in a tile, and in a panel that is made for a convolution: with three, as other panels have, they
-/// would not stay registers. Tiles know of one register and of two.
-pub(super) const WIDE: usize = 2;
-const _: () = assert!(WIDE == 2);
 
 /// A grid of windows over a field, and the weights that all of them are multiplied by.
 #[derive(Clone, Copy, Debug)]
@@ -81,19 +76,14 @@ impl WithSimd for Writing<'_, '_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { slide, to, grid } = self;
         let ((_, output), width) = (slide.panels.shape(), slide.panels.width());
-        assert!(width.is_multiple_of(S::F32_LANES), "convolution: the panels are of other registers");
-        let (pair, all) = (WIDE * S::F32_LANES, slide.rows * slide.columns);
+        assert_eq!(width, ACROSS * S::F32_LANES, "convolution: the panels are of other registers");
+        let all = slide.rows * slide.columns;
         for from in (0..output).step_by(width) {
-            let panel = S::as_simd_f32s(slide.panels.panel(from)).0;
-            let end = output.min(from + width);
-            for (index, from) in (from..end).step_by(pair).enumerate() {
-                // A window of no values has an empty panel.
-                let (registers, count) = (&panel[(index * WIDE).min(panel.len())..], pair.min(end - from));
-                let mut places = Places::<S> { slide: &slide, registers, from, count, to, grid };
-                match count > S::F32_LANES {
-                    true => in_tiles(simd, all, most_rows::<S>(WIDE), &mut Across::<WIDE, S>(&mut places)),
-                    false => in_tiles(simd, all, most_rows::<S>(1), &mut Across::<1, S>(&mut places)),
-                }
+            let (panel, count) = (S::as_simd_f32s(slide.panels.panel(from)).0, width.min(output - from));
+            let mut places = Places::<S> { slide: &slide, panel, from, count, to, grid };
+            match count > S::F32_LANES {
+                true => in_tiles(simd, all, most_rows::<S>(ACROSS), &mut Across::<ACROSS, S>(&mut places)),
+                false => in_tiles(simd, all, most_rows::<S>(1), &mut Across::<1, S>(&mut places)),
             }
         }
     }
@@ -103,8 +93,7 @@ impl WithSimd for Writing<'_, '_> {
 /// the rows of a small image are shorter than a tile.
 struct Places<'a, 'b, S: Simd> {
     slide: &'a Slide<'a>,
-    /// A panel from the first register on that is read.
-    registers: &'a [S::f32s],
+    panel: &'a [S::f32s],
     /// The first channel that is written, and how many are.
     from: usize,
     count: usize,
@@ -118,7 +107,7 @@ struct Across<'p, 'a, 'b, const A: usize, S: Simd>(&'p mut Places<'a, 'b, S>);
 impl<S: Simd, const A: usize> Tiles<S> for Across<'_, '_, '_, A, S> {
     #[inline(always)]
     fn tile<const R: usize>(&mut self, simd: S, place: usize) {
-        let Places { slide, registers, from, count, to, grid } = &mut *self.0;
+        let Places { slide, panel, from, count, to, grid } = &mut *self.0;
         let (mut row, mut column) = (place / slide.columns, place % slide.columns);
         let (mut starts, mut goals) = ([0; R], [0; R]);
         for r in 0..R {
@@ -129,7 +118,7 @@ impl<S: Simd, const A: usize> Tiles<S> for Across<'_, '_, '_, A, S> {
                 (row, column) = (row + 1, 0);
             }
         }
-        let sums = windows_times::<S, R, A>(simd, slide, starts, registers);
+        let sums = windows_times::<S, R, A>(simd, slide, starts, panel);
         let bias = slide.bias.map(|bias| &bias[*from..*from + *count]);
         for (goal, mut sums) in goals.into_iter().zip(sums) {
             if let Some(bias) = bias {
@@ -161,20 +150,19 @@ fn windows_times<S: Simd, const R: usize, const A: usize>(
     simd: S,
     slide: &Slide<'_>,
     starts: [usize; R],
-    registers: &[S::f32s],
+    panel: &[S::f32s],
 ) -> [[S::f32s; A]; R] {
     let Slide { field, segments, segment, .. } = *slide;
-    let across = slide.panels.width() / S::F32_LANES;
     let mut sums = [[simd.splat_f32s(0.0); A]; R];
     for u in 0..segments {
         let windows: [*const f32; R] =
             std::array::from_fn(|r| field.values.as_ptr().wrapping_add(starts[r] + u * field.row));
-        let weights = registers.as_ptr().wrapping_add(u * segment * across);
+        let weights = panel.as_ptr().wrapping_add(u * segment * ACROSS);
         for k in 0..segment {
-            let weights = weights.wrapping_add(k * across);
+            let weights = weights.wrapping_add(k * ACROSS);
             for r in 0..R {
                 // SAFETY: `Slide::write` has checked that the last window lies inside the field, and that a panel has as many
-                // rows as a window has values; `with_simd`, that a row is of whole registers, of which `A` are left.
+                // rows as a window has values; `with_simd`, that a row is of `ACROSS` registers, and `A` is no more.
                 #[allow(unsafe_code, reason = "checks of twelve slices would double the inner loop")]
                 unsafe {
                     let value = simd.splat_f32s(*windows[r].add(k));

@@ -5,10 +5,9 @@
 
 use super::Shape;
 use super::field::{Band, Field, bands_of};
-use super::slide::WIDE;
 use crate::instructions::arch;
 use crate::maths::vectorised;
-use crate::packed::{Tiles, in_tiles, most_rows, store};
+use crate::packed::{ACROSS, Tiles, in_tiles, most_rows, store};
 use crate::product::ViewMut;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -134,8 +133,8 @@ impl WithSimd for Sums<'_> {
         assert_eq!(self.to.len(), segments * segment * output);
         let place = |at: usize| (at / columns * field.row + at % columns * channels) * stride;
         let starts: Vec<usize> = (0..rows * columns).map(place).collect();
-        for from in (0..output).step_by(WIDE * S::F32_LANES) {
-            let count = (output - from).min(WIDE * S::F32_LANES);
+        for from in (0..output).step_by(ACROSS * S::F32_LANES) {
+            let count = (output - from).min(ACROSS * S::F32_LANES);
             let registers = count.div_ceil(S::F32_LANES);
             self.columns_of_gradient.clear();
             for place in self.gradient.chunks_exact(output) {
@@ -152,7 +151,7 @@ impl WithSimd for Sums<'_> {
                 let mut rows = Rows { seen, starts: &starts, gradient, from, count, to };
                 match registers {
                     1 => in_tiles(simd, segment, most_rows::<S>(1), &mut Across::<1, S>(&mut rows)),
-                    _ => in_tiles(simd, segment, most_rows::<S>(WIDE), &mut Across::<WIDE, S>(&mut rows)),
+                    _ => in_tiles(simd, segment, most_rows::<S>(ACROSS), &mut Across::<ACROSS, S>(&mut rows)),
                 }
             }
         }

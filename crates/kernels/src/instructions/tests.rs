@@ -245,6 +245,26 @@ fn whole_numbers_are_exact() {
     }
 }
 
+/// Attention of one column after the other, whose products are sums and so differ in their last bits.
+#[test]
+fn a_column_looks_alike_with_every_set() {
+    let (rows, heads, width, keys) = (3, 2, 37, 9);
+    let row = heads * width;
+    let (q, k, v) = (values(rows * row, 1), values(rows * keys * row, 2), values(rows * keys * row, 3));
+    let pieces = [attention::Piece { keys: &k, values: &v, columns: keys, rows: None }];
+    let column = attention::Column { heads, width, scale: 0.3, pieces: &pieces, masks: None, bias: None };
+    let found = with_each(|| {
+        let (mut context, mut weights) = (vec![0.0; rows * row], vec![0.0; rows * heads * keys]);
+        attention::forward_column(&q, &column, &mut context, &mut weights);
+        [context, weights]
+    });
+    for (set, results) in &found[1..] {
+        for (got, expected) in results.iter().flatten().zip(found[0].1.iter().flatten()) {
+            assert!((got - expected).abs() < 1e-5, "{got} with {set} and not {expected}");
+        }
+    }
+}
+
 /// A choice holds for its own work only.
 #[test]
 fn choices_end() {

@@ -279,7 +279,7 @@ mod x86 {
         let depth = panel.depth;
         assert!(rows.iter().all(|row| row.len() == depth), "quantised: rows of another length");
         let mut found = [[0; WIDTH]; R];
-        for (place, strip) in panel.strips.chunks_exact(depth.max(1)).enumerate() {
+        for (index, strip) in panel.strips.chunks_exact(depth.max(1)).enumerate() {
             let mut sums = [[_mm512_setzero_si512(); SIDE]; R];
             let (whole, rest) = strip.as_chunks::<SIDE>();
             for (k, lines) in whole.iter().enumerate() {
@@ -287,7 +287,7 @@ mod x86 {
                     let line = in_registers(&lines[side].0);
                     for r in 0..R {
                         // SAFETY: rows are as long as strips are deep.
-                        #[allow(unsafe_code, reason = "checks of both slices would double the inner loop")]
+                        #[allow(unsafe_code, reason = "a check for each row would double the inner loop")]
                         let p = unsafe { *rows[r].get_unchecked(k * SIDE + side) };
                         let p = _mm512_set1_epi32(i32::from_ne_bytes(p));
                         sums[r][side] = _mm512_dpbusd_epi32(sums[r][side], p, line);
@@ -303,7 +303,7 @@ mod x86 {
             for r in 0..R {
                 let [a, b, c, d] = sums[r];
                 let sum = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
-                found[r][place * STRIP..][..STRIP].copy_from_slice(&integers::<_, 1, STRIP>([sum]));
+                found[r][index * STRIP..][..STRIP].copy_from_slice(&integers::<_, 1, STRIP>([sum]));
             }
         }
         for (row, (found, scale)) in found.into_iter().zip(scales).enumerate() {
