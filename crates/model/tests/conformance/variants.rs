@@ -342,7 +342,7 @@ impl Variant {
     }
 
     /// Weights away from the special values that a fresh model has (zero biases, orthogonal products).
-    pub(crate) fn weights(&self) -> Weights {
+    pub(crate) fn drawn_weights(&self) -> Weights {
         let device = Device::flex();
         let mut initial = Initial::new(7, &device);
         let mut weights = weights::collect(&self.fresh(3, &device));
@@ -350,6 +350,12 @@ impl Variant {
             let noise = values(initial.normal([weight.values.len()], 0.3).val());
             weight.values.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
         }
+        weights
+    }
+
+    /// The same, where the loss has a slope.
+    pub(crate) fn weights(&self) -> Weights {
+        let mut weights = self.drawn_weights();
         if self.plan.images.is_some() {
             images::away_from_kinks(&mut weights);
         }
