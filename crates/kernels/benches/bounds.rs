@@ -124,16 +124,16 @@ impl WithSimd for MultiplyAdds {
 fn chains<S: Simd, const N: usize>(simd: S) -> f64 {
     let factor = simd.splat_f32s(black_box(0.5));
     let mut sums = [factor; N];
-    for n in 0..N {
-        sums[n] = simd.splat_f32s(black_box(1.0));
+    for sum in &mut sums {
+        *sum = simd.splat_f32s(black_box(1.0));
     }
     for _ in 0..STEPS {
         for sum in &mut sums {
             *sum = simd.mul_add_e_f32s(*sum, factor, factor);
         }
     }
-    for n in 0..N {
-        black_box(simd.reduce_sum_f32s(sums[n]));
+    for sum in sums {
+        black_box(simd.reduce_sum_f32s(sum));
     }
     (STEPS * N * S::F32_LANES) as f64
 }
@@ -154,8 +154,8 @@ impl WithSimd for Read<'_> {
             }
         }
         let mut all = 0.0;
-        for n in 0..8 {
-            all += simd.reduce_sum_f32s(sums[n]);
+        for sum in sums {
+            all += simd.reduce_sum_f32s(sum);
         }
         all
     }
@@ -179,16 +179,16 @@ fn vnni() -> f64 {
     const CHAINS: usize = 24;
     let factor = _mm512_set1_epi32(black_box(0x0102_0304));
     let mut sums = [factor; CHAINS];
-    for n in 0..CHAINS {
-        sums[n] = _mm512_set1_epi32(black_box(0));
+    for sum in &mut sums {
+        *sum = _mm512_set1_epi32(black_box(0));
     }
     for _ in 0..STEPS {
         for sum in &mut sums {
             *sum = _mm512_dpbusd_epi32(*sum, factor, factor);
         }
     }
-    for n in 0..CHAINS {
-        black_box(_mm512_reduce_add_epi32(sums[n]));
+    for sum in sums {
+        black_box(_mm512_reduce_add_epi32(sum));
     }
     (STEPS * CHAINS * 64) as f64
 }
