@@ -14,8 +14,8 @@ use std::time::Instant;
 const STEPS: usize = 2_000_000;
 /// Values that every instruction set reads in whole steps.
 const PIECE: usize = 128;
-/// Megabytes that are read again and again: a share of a core's own cache, what a step of W3 reads in eight bits and in
-/// floats, and what one of W3b reads.
+/// Megabytes that are read again and again: what fits into the caches of the cores themselves, what a step of W3 reads in eight
+/// bits and in floats, and what one of W3b does.
 const MEGABYTES: [f64; 6] = [0.5, 1.0, 4.9, 19.0, 38.5, 154.0];
 
 fn main() {
@@ -34,7 +34,7 @@ fn main() {
     for megabytes in MEGABYTES {
         let what = format!("reading {megabytes} MB in all");
         row(&what, "GB/s", &|threads| {
-            let values = (megabytes * 1e6) as usize / size_of::<f32>() / threads / PIECE * PIECE;
+            let values = ((megabytes * 1e6) as usize / size_of::<f32>() / threads / PIECE).max(1) * PIECE;
             // Each thread reads what it has written, several times over where that is little.
             let times = (64_000_000 / values).max(1);
             at_best_of(
