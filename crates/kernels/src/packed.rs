@@ -194,15 +194,65 @@ impl WithSimd for Product<'_, '_> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let width = self.panels.width;
         assert_eq!(width, ACROSS * S::F32_LANES, "product: the panels are of other registers");
-        for from in (0..self.to.columns).step_by(width) {
-            let panel = self.panels.panel(self.columns.start + from);
-            let (panel, _) = S::as_simd_f32s(panel).0.as_chunks::<ACROSS>();
+        let done = if self.to.rows == 1 { self.side_by_side(simd) } else { 0 };
+        for from in (done..self.to.columns).step_by(width) {
+            let panel = self.panel::<S>(from);
             let count = width.min(self.to.columns - from);
             let rows = self.to.rows;
             let tiles = &mut PanelTiles { product: &mut self, panel, from, count, asked: 0 };
             in_tiles(simd, rows, most_rows::<S>(ACROSS), tiles);
         }
     }
+}
+
+impl<'a> Product<'a, '_> {
+    /// The panel of the columns from `from` on.
+    #[inline(always)]
+    fn panel<S: Simd>(&self, from: usize) -> &'a [[S::f32s; ACROSS]] {
+        S::as_simd_f32s(self.panels.panel(self.columns.start + from)).0.as_chunks::<ACROSS>().0
+    }
+
+    /// A single row with [`BESIDE`] panels at a time, as far as there are so many; tells how many columns these are. A sum waits
+    /// for its last term but not for other sums, and with one row those of a panel are too few to keep a machine busy.
+    #[inline(always)]
+    fn side_by_side<S: Simd>(&mut self, simd: S) -> usize {
+        let (width, depth) = (self.panels.width, self.panels.depth);
+        let whole = self.to.columns / (BESIDE * width) * BESIDE * width;
+        for from in (0..whole).step_by(BESIDE * width) {
+            let mut panels = [&[][..]; BESIDE];
+            for (index, panel) in panels.iter_mut().enumerate() {
+                *panel = self.panel::<S>(from + index * width);
+            }
+            let row = &self.a.row(0)[..depth];
+            let mut sums = [[simd.splat_f32s(0.0); ACROSS]; BESIDE];
+            for (k, &value) in row.iter().enumerate() {
+                let value = simd.splat_f32s(value);
+                for p in 0..BESIDE {
+                    let b = &panels[p][k];
+                    for c in 0..ACROSS {
+                        sums[p][c] = simd.mul_add_e_f32s(value, b[c], sums[p][c]);
+                    }
+                }
+            }
+            for p in 0..BESIDE {
+                let from = from + p * width;
+                write::<S>(&sums[p], &self.ending, self.columns.start + from, &mut self.to.row(0)[from..][..width]);
+            }
+        }
+        whole
+    }
+}
+
+/// Panels that a single row is multiplied with at the same time.
+const BESIDE: usize = 2;
+
+/// Ends sums of the columns from `column` on.
+#[inline(always)]
+fn write<S: Simd>(sums: &[S::f32s; ACROSS], ending: &Ending<'_>, column: usize, to: &mut [f32]) {
+    let mut values = [0.0; ACROSS * LANES];
+    let (registers, _) = S::as_mut_simd_f32s(&mut values);
+    registers[..ACROSS].copy_from_slice(sums);
+    ending.write(column, &values, to);
 }
 
 /// A product with one panel, of the `count` columns from `from` on.
@@ -239,11 +289,8 @@ impl<S: Simd> Tiles<S> for PanelTiles<'_, '_, '_, S> {
             sums::<S, R>(simd, a, row, depth, |k| &self.panel[k])
         };
         for (r, sums) in sums.iter().enumerate() {
-            let mut values = [0.0; ACROSS * LANES];
-            let (registers, _) = S::as_mut_simd_f32s(&mut values);
-            registers[..ACROSS].copy_from_slice(sums);
             let to = &mut to.row(row + r)[self.from..][..self.count];
-            ending.write(columns.start + self.from, &values, to);
+            write::<S>(sums, ending, columns.start + self.from, to);
         }
     }
 }

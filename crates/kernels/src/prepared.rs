@@ -5,7 +5,7 @@
 
 use crate::ending::Ending;
 use crate::packed::{ACROSS, Panels, lanes};
-use crate::parts::{Parts, in_parts, in_parts_of};
+use crate::parts::{Grain, Parts, in_parts, in_parts_of};
 use crate::product::{View, ViewMut};
 use crate::quantised::{self, Quantised};
 use std::ops::Range;
@@ -87,15 +87,15 @@ impl Prepared {
         // SAFETY: with an ending that does not add, a part writes all of its place and reads nothing of it.
         #[allow(unsafe_code, reason = "what is overwritten at once is not zeroed before")]
         unsafe {
-            in_parts([rows.count, input, output], self.align(), part)
+            in_parts([rows.count, input, output], self.grain(), part)
         }
     }
 
-    /// Columns that are computed together: parts of a product begin at a multiple of them.
-    fn align(&self) -> usize {
+    /// What parts of a product are made of: columns that are computed together.
+    fn grain(&self) -> Grain {
         match self {
-            Self::Floats(Packed(panels)) => panels.width(),
-            Self::Bytes(_) => quantised::WIDTH,
+            Self::Floats(Packed(panels)) => Grain { align: panels.width(), bytes: size_of::<f32>() },
+            Self::Bytes(_) => Quantised::GRAIN,
         }
     }
 
@@ -153,7 +153,7 @@ pub fn forward_all<const N: usize>(x: &[f32], maps: [Map<'_>; N]) {
         let (own, output) = weight.shape();
         assert_eq!((own, to.len()), (input, rows.count * output), "prepared: not all maps fit the rows");
         assert!(ending.bias.is_none_or(|bias| bias.len() == output), "prepared: the bias is not [{output}]");
-        Parts::new(to, [rows.count, input, output], weight.align(), (weight, ending))
+        Parts::new(to, [rows.count, input, output], weight.grain(), (weight, ending))
     });
     in_parts_of(parts, |(weight, ending), inside, columns, to| {
         weight.part(&rows, inside, columns, *ending, to)

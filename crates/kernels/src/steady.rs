@@ -10,7 +10,7 @@ use pulp::{Simd, WithSimd};
 
 use crate::instructions::arch;
 use crate::packed::{ACROSS, Tiles, in_tiles, most_rows, store, sums};
-use crate::parts::in_parts;
+use crate::parts::{Grain, in_parts};
 use crate::product::{View, ViewMut};
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ pub(crate) fn product_steady(a: View<'_>, b: View<'_>) -> Vec<f32> {
     // SAFETY: a product that does not add writes all of its place and reads nothing of it.
     #[allow(unsafe_code, reason = "what is overwritten at once is not zeroed before")]
     unsafe {
-        in_parts([rows, depth, columns], 1, part)
+        in_parts([rows, depth, columns], Grain { align: 1, bytes: size_of::<f32>() }, part)
     }
 }
 

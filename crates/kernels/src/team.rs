@@ -63,7 +63,7 @@ pub(crate) fn at_once(count: usize, work: &Work<'_>) -> bool {
         }
         work(0);
     }
-    let failed = members.iter().any(|member| member.place.failed.load(Ordering::Relaxed));
+    let failed = members.iter().any(Member::has_failed);
     assert!(!failed, "a part of some work failed on another thread");
     true
 }
@@ -82,16 +82,35 @@ struct Member {
     thread: Thread,
 }
 
-/// Where a member finds its work.
+/// Where a member finds its work. What either side writes has lines of the cache of its own: each line that both want goes to and fro
+/// between two cores, and that is most of what giving work away costs.
 #[derive(Default)]
 struct Place {
-    /// How often there was work, and how much of it is done.
+    giver: Lines<Giver>,
+    member: Lines<Told>,
+}
+
+/// What who gives work writes.
+#[derive(Default)]
+struct Giver {
+    /// How often there was work.
     given: AtomicU64,
+    work: UnsafeCell<Option<(*const Work<'static>, usize)>>,
+}
+
+/// What the member writes.
+#[derive(Default)]
+struct Told {
+    /// How much of the work is done.
     done: AtomicU64,
     sleeps: AtomicBool,
     failed: AtomicBool,
-    work: UnsafeCell<Option<(*const Work<'static>, usize)>>,
 }
+
+/// Lines that nothing else is in; two, as machines fetch them in pairs.
+#[derive(Default)]
+#[repr(align(128))]
+struct Lines<T>(T);
 
 // SAFETY: `work` is written only when all that was given is done, and read only between being given and being done; what it
 // points to may be shared.
@@ -112,66 +131,79 @@ impl Member {
 
     /// Gives it a part of some work. It must be waited for before the work is gone.
     fn give(&self, work: &Work<'_>, part: usize) {
-        let work: *const Work<'_> = work;
+        let (work, Lines(giver)): (*const Work<'_>, _) = (work, &self.place.giver);
         // SAFETY: all that was given before is done, so that nobody reads the place; `at_once`, the only one to give, holds the
         // lock and waits for its members before the work that it borrows is gone.
         #[allow(unsafe_code, reason = "threads that last longer than what they work on cannot borrow it")]
         unsafe {
             let work = std::mem::transmute::<*const Work<'_>, *const Work<'static>>(work);
-            *self.place.work.get() = Some((work, part));
+            *giver.work.get() = Some((work, part));
         }
-        self.place.failed.store(false, Ordering::Relaxed);
-        // In one order for all with what `stand_ready` does before it sleeps: one of the two sees the other.
-        self.place.given.fetch_add(1, Ordering::SeqCst);
-        if self.place.sleeps.load(Ordering::SeqCst) {
+        let given = giver.given.load(Ordering::Relaxed) + 1;
+        giver.given.store(given, Ordering::Release);
+        self.wake();
+    }
+
+    /// A member that falls asleep at this moment may be missed: whoever waits for it looks again.
+    fn wake(&self) {
+        if self.place.member.0.sleeps.load(Ordering::Relaxed) {
             self.thread.unpark();
         }
     }
 
     fn wait(&self) {
-        let given = self.place.given.load(Ordering::Relaxed);
+        let Place { giver: Lines(giver), member: Lines(told) } = &*self.place;
+        let given = giver.given.load(Ordering::Relaxed);
         let mut looks = 0u32;
-        while self.place.done.load(Ordering::Acquire) != given {
+        while told.done.load(Ordering::Acquire) != given {
             looks = looks.wrapping_add(1);
-            match looks % LOOKS {
-                0 => thread::yield_now(),
-                _ => spin_loop(),
+            if looks.is_multiple_of(LOOKS) {
+                self.wake();
+                thread::yield_now();
+            } else {
+                spin_loop();
             }
         }
+    }
+
+    /// Whether what was waited for has failed.
+    fn has_failed(&self) -> bool {
+        self.place.member.0.failed.load(Ordering::Relaxed)
     }
 }
 
 impl Place {
     /// What a member does all its life.
     fn stand_ready(&self) {
+        let Lines(told) = &self.member;
         for done in 1.. {
             self.look_out(done);
             // SAFETY: the work was given and is not done, so that whoever gave it waits and nobody writes here.
             #[allow(unsafe_code, reason = "threads that last longer than what they work on cannot borrow it")]
-            let work = unsafe { (*self.work.get()).map(|(work, part)| (&*work, part)) };
-            if let Some((work, part)) = work
-                && let Err(failure) = catch_unwind(AssertUnwindSafe(|| work(part)))
-            {
-                self.failed.store(true, Ordering::Relaxed);
-                // What it carries might fail as it is dropped, and nobody would ever be told that this is done.
-                std::mem::forget(failure);
+            let work = unsafe { (*self.giver.0.work.get()).map(|(work, part)| (&*work, part)) };
+            if let Some((work, part)) = work {
+                let result = catch_unwind(AssertUnwindSafe(|| work(part)));
+                told.failed.store(result.is_err(), Ordering::Relaxed);
+                // What a failure carries might fail as it is dropped, and nobody would ever be told that this is done.
+                result.unwrap_or_else(std::mem::forget);
             }
-            self.done.store(done, Ordering::Release);
+            told.done.store(done, Ordering::Release);
         }
     }
 
     /// Comes back when so much work was given.
     fn look_out(&self, wanted: u64) {
+        let (Lines(giver), Lines(told)) = (&self.giver, &self.member);
         let (begun, mut looks) = (Instant::now(), 0u32);
-        while self.given.load(Ordering::Acquire) < wanted {
+        while giver.given.load(Ordering::Acquire) < wanted {
             spin_loop();
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(LOOKS) && begun.elapsed() > PATIENCE {
-                self.sleeps.store(true, Ordering::SeqCst);
-                while self.given.load(Ordering::SeqCst) < wanted {
+                told.sleeps.store(true, Ordering::Relaxed);
+                while giver.given.load(Ordering::Acquire) < wanted {
                     thread::park();
                 }
-                self.sleeps.store(false, Ordering::SeqCst);
+                told.sleeps.store(false, Ordering::Relaxed);
             }
         }
     }

@@ -289,7 +289,7 @@ impl Model {
         let alignment = written.alignment();
         let Written { features, heads, cross_heads, .. } = written;
         let logits = self.project(features.flatten(0, 1)).scores(); // [B·T, V]
-        Forward { logits, alignment, heads, cross_heads }
+        Forward { logits, alignment, heads: heads.tensors(), cross_heads: cross_heads.tensors() }
     }
 
     /// [`Model::forward`] up to the scores, and where the decoder looked.

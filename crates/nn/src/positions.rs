@@ -170,6 +170,33 @@ impl Positions {
         x + added.expand([batch, time, width])
     }
 
+    /// [`Positions::add`] of one column [B, 1, C] as plain values; none where the vectors of positions do not live on the CPU.
+    pub(crate) fn add_in_place(&self, x: &mut [f32], place: Place<'_>) -> Option<()> {
+        let width = self.settings.width;
+        let column = |row: usize| place.first.saturating_sub(place.padding.map_or(0, |padding| padding[row]));
+        let rows = x.chunks_exact_mut(width).enumerate();
+        match (self.settings.kind, &self.weight) {
+            (PositionKind::Learned, Some(weight)) => {
+                let (vectors, last) = (Operand::of(&weight.val())?, weight.dims()[0].saturating_sub(1));
+                for (row, x) in rows {
+                    add(x, &vectors.values.slice()[column(row).min(last) * width..][..width]);
+                }
+            }
+            (PositionKind::Sinusoidal, _) => match place.padding {
+                Some(_) => rows.for_each(|(row, x)| add(x, &self.waves.of([column(row)].into_iter(), width))),
+                None => {
+                    let vector = self.waves.of([column(0)].into_iter(), width);
+                    rows.for_each(|(_, x)| add(x, &vector));
+                }
+            },
+            (PositionKind::Index, _) => {
+                rows.for_each(|(row, x)| x.iter_mut().for_each(|value| *value += column(row) as f32));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
     /// What the distance of key and query adds to scores, whatever they are: [1, H, T, S] for queries
     /// behind `first` columns and all keys.
     pub fn bias(&self, first: usize, queries: usize, keys: usize) -> Option<Tensor<4>> {
@@ -232,6 +259,11 @@ impl Place<'_> {
     fn columns(&self, time: usize, padding: usize) -> Vec<usize> {
         (self.first..self.first + time).map(|column| column.saturating_sub(padding)).collect()
     }
+}
+
+/// Adds a vector to another.
+fn add(x: &mut [f32], vector: &[f32]) {
+    x.iter_mut().zip(vector).for_each(|(value, added)| *value += added);
 }
 
 /// Feature `i` of position `p`.

@@ -15,12 +15,11 @@ mod sums;
 
 use crate::ending::Ending;
 use crate::instructions::arch;
-use crate::parts::in_parts;
+use crate::parts::{Grain, in_parts};
 use crate::product::ViewMut;
 use rayon::prelude::*;
 use std::ops::Range;
-pub(crate) use sums::WIDTH;
-use sums::{GROUP, Instructions, Integers, Line, MOST_ROWS, Panel, STRIP};
+use sums::{GROUP, Instructions, Integers, Line, MOST_ROWS, Panel, STRIP, WIDTH};
 
 /// The largest of the integers.
 const MOST: f32 = 127.0;
@@ -86,6 +85,9 @@ impl Quantised {
 
     /// The most rows of a matrix: beyond, a sum could be too large for an integer.
     pub const MOST_ROWS: usize = 1 << 16;
+
+    /// What parts of a product with it are made of.
+    pub(crate) const GRAIN: Grain = Grain { align: WIDTH, bytes: 1 };
 
     /// A matrix that is in eight bits already: its values row after row, as [`quantise`] leaves them, and the scale of
     /// each column.
@@ -170,7 +172,7 @@ impl Quantised {
         // SAFETY: with an ending that does not add, a product writes all of its place and reads nothing of it.
         #[allow(unsafe_code, reason = "what is overwritten at once is not zeroed before")]
         unsafe {
-            in_parts([count, self.input, self.output], WIDTH, part)
+            in_parts([count, self.input, self.output], Self::GRAIN, part)
         }
     }
 

@@ -16,7 +16,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use gatto_nn::attention::{Choice, Choosing};
 use gatto_nn::recurrent::Network;
-use gatto_nn::transformer::Stack;
+use gatto_nn::transformer::{Looks, Stack};
 use gatto_nn::{Embedding, Noise, Preparing};
 
 /// The list of decoders.
@@ -85,22 +85,23 @@ pub(crate) struct Written {
     /// where [`Choosing::Everything`] was asked for.
     pub(crate) candidates: Option<Tensor<4>>,
     /// Where each layer's heads looked among the decoder's own columns: [B, H, T, columns].
-    pub(crate) heads: Vec<Tensor<4>>,
+    pub(crate) heads: Looks,
     /// Where they looked at the source: [B, H, T, positions].
-    pub(crate) cross_heads: Vec<Tensor<4>>,
+    pub(crate) cross_heads: Looks,
 }
 
 impl Written {
     /// What a decoder without heads made.
     fn new(features: Tensor<3>, alignment: Option<Alignment>, candidates: Option<Tensor<4>>) -> Self {
-        Self { features, alignment, candidates, heads: Vec::new(), cross_heads: Vec::new() }
+        Self { features, alignment, candidates, heads: Looks::default(), cross_heads: Looks::default() }
     }
 
     /// Where it looked at the source: for heads the mean over all of them.
     pub(crate) fn alignment(&self) -> Option<Alignment> {
-        self.alignment
-            .clone()
-            .or_else(|| averaged(&self.cross_heads).map(|weights| Alignment { weights, choice: None }))
+        self.alignment.clone().or_else(|| {
+            let weights = averaged(&self.cross_heads.clone().tensors())?;
+            Some(Alignment { weights, choice: None })
+        })
     }
 }
 

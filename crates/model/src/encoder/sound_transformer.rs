@@ -36,7 +36,7 @@ impl SoundTransformerEncoder {
         let summary = vec![CellState { hidden: mean(&read.states, &mask), cell: None }];
         Memory {
             summary,
-            heads: read.weights,
+            heads: read.weights.tensors(),
             frames_per_state: self.frames_per_state,
             ..Memory::of_positions(read.states, mask, lengths, identities(sounds))
         }

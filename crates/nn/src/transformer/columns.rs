@@ -4,7 +4,7 @@
 //! belongs to which row of the state does.
 
 use crate::attention::KeysValues;
-use crate::flex::{Operand, Values};
+use crate::flex::{Operand, Values, plain};
 use crate::sharing::followed_by;
 use burn::tensor::Device;
 use gatto_kernels::attention::Piece as KernelPiece;
@@ -24,11 +24,11 @@ struct Piece {
 
 /// The keys and values of every layer.
 #[derive(Debug)]
-struct Made {
-    columns: usize,
-    layers: Vec<KeysValues>,
-    /// The same as plain values where they live on the CPU and outside any gradient.
-    values: Option<Vec<[Values; 2]>>,
+enum Made {
+    /// Of some columns. Beside them the same as plain values, where they live on the CPU and outside any gradient.
+    Columns { count: usize, layers: Vec<KeysValues>, values: Option<Vec<[Values; 2]>> },
+    /// Of one column, as plain values alone: [B, C] of each. Few ever ask for tensors.
+    Column { width: usize, layers: Vec<[Vec<f32>; 2]> },
 }
 
 impl Columns {
@@ -42,7 +42,7 @@ impl Columns {
     /// Puts columns behind those that are there.
     pub(super) fn push(&mut self, layers: Vec<KeysValues>) {
         let Some(first) = layers.first() else { return };
-        let columns = first.keys.dims()[1];
+        let count = first.keys.dims()[1];
         let plain = |layer: &KeysValues| {
             if layer.keys.is_autodiff() || layer.values.is_autodiff() {
                 return None;
@@ -50,12 +50,19 @@ impl Columns {
             Some([Operand::of(&layer.keys)?.values, Operand::of(&layer.values)?.values])
         };
         let values = layers.iter().map(plain).collect();
-        self.0.push(Piece { made: Arc::new(Made { columns, layers, values }), rows: None });
+        self.0.push(Piece { made: Arc::new(Made::Columns { count, layers, values }), rows: None });
+    }
+
+    /// Puts one column [B, `width`] behind them: the keys and the values of every layer.
+    pub(super) fn push_column(&mut self, width: usize, layers: Vec<[Vec<f32>; 2]>) {
+        if !layers.is_empty() {
+            self.0.push(Piece { made: Arc::new(Made::Column { width, layers }), rows: None });
+        }
     }
 
     /// Where they live; `None` while there are none.
     pub(super) fn device(&self) -> Option<Device> {
-        Some(self.0.first()?.made.layers.first()?.keys.device())
+        Some(self.0.first()?.made.device())
     }
 
     /// The columns of only these rows, in this order.
@@ -74,9 +81,8 @@ impl Columns {
     pub(super) fn followed_by(&self, layer: usize, new: KeysValues) -> KeysValues {
         let mut joined: Option<(KeysValues, Option<Vec<usize>>)> = None;
         for piece in &self.0 {
-            let made = &piece.made.layers[layer];
             joined = Some(match joined {
-                None => (made.clone(), piece.rows()),
+                None => (piece.made.layer(layer), piece.rows()),
                 Some((before, rows)) => (followed(before, rows.as_deref(), piece.chosen(layer)), None),
             });
         }
@@ -93,16 +99,48 @@ impl Columns {
 
     /// Whether [`Columns::of_layer`] gives all.
     pub(super) fn are_plain(&self) -> bool {
-        self.0.iter().all(|piece| piece.made.values.is_some())
+        self.0.iter().all(|piece| piece.made.is_plain())
+    }
+}
+
+impl Made {
+    /// The keys and values of a layer.
+    fn layer(&self, layer: usize) -> KeysValues {
+        match self {
+            Self::Columns { layers, .. } => layers[layer].clone(),
+            Self::Column { width, layers } => {
+                let tensor = |values: &Vec<f32>| plain(values.clone(), [values.len() / width, 1, *width]);
+                let [keys, values] = &layers[layer];
+                KeysValues { keys: tensor(keys), values: tensor(values) }
+            }
+        }
+    }
+
+    fn device(&self) -> Device {
+        match self {
+            Self::Columns { layers, .. } => layers[0].keys.device(),
+            Self::Column { .. } => Device::flex(),
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        matches!(self, Self::Column { .. } | Self::Columns { values: Some(_), .. })
     }
 }
 
 impl Piece {
     fn of_layer(&self, layer: usize) -> Option<KernelPiece<'_>> {
-        let Made { columns, values, .. } = &*self.made;
-        let [keys, values] = values.as_ref()?.get(layer)?;
         let rows = self.rows.as_deref();
-        Some(KernelPiece { keys: keys.slice(), values: values.slice(), columns: *columns, rows })
+        match &*self.made {
+            Made::Columns { count, values, .. } => {
+                let [keys, values] = values.as_ref()?.get(layer)?;
+                Some(KernelPiece { keys: keys.slice(), values: values.slice(), columns: *count, rows })
+            }
+            Made::Column { layers, .. } => {
+                let [keys, values] = layers.get(layer)?;
+                Some(KernelPiece { keys, values, columns: 1, rows })
+            }
+        }
     }
 
     fn rows(&self) -> Option<Vec<usize>> {
@@ -111,7 +149,7 @@ impl Piece {
 
     /// Its rows of a layer as they are chosen.
     fn chosen(&self, layer: usize) -> KeysValues {
-        let made = self.made.layers[layer].clone();
+        let made = self.made.layer(layer);
         match self.rows() {
             Some(rows) => {
                 let device = made.keys.device();

@@ -8,10 +8,12 @@
 
 mod columns;
 mod layer;
+mod looks;
 mod stack;
 mod step;
 #[cfg(test)]
 mod step_tests;
 
 pub use layer::NormOrder;
+pub use looks::Looks;
 pub use stack::{Stack, StackOutput, StackSettings, StackState};

@@ -3,6 +3,7 @@
 use super::NormOrder;
 use super::columns::Columns;
 use super::layer::{Layer, Surroundings};
+use super::looks::Looks;
 use crate::attention::{KeysValues, Sight};
 use crate::positions::{Place, PositionSettings, Positions};
 use crate::sharing::{Fan, row_ids};
@@ -75,10 +76,10 @@ pub struct StackState {
 pub struct StackOutput {
     /// [B, T, C].
     pub states: Tensor<3>,
-    /// Where each layer's columns looked among themselves: [B, H, T, S].
-    pub weights: Vec<Tensor<4>>,
+    /// Where each layer's columns looked among themselves.
+    pub weights: Looks,
     /// Where each layer's columns looked at the source.
-    pub cross_weights: Vec<Tensor<4>>,
+    pub cross_weights: Looks,
     /// For the columns that follow.
     pub state: StackState,
 }
@@ -194,7 +195,7 @@ impl Stack {
         };
         let scaled = x * (width as f64).sqrt();
         let mut x = dropout(self.positions.add(scaled, place), self.settings.embedding_dropout, noise);
-        let (mut after, mut weights, mut cross_weights) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut after, mut weights, mut cross_weights) = (Vec::new(), Looks::default(), Looks::default());
         for (depth, layer) in self.layers.iter().enumerate() {
             let seen = Sight { mask: source_mask.clone(), ..Sight::default() };
             let around = Surroundings {
@@ -208,7 +209,7 @@ impl Stack {
             x = output.x;
             after.push(output.own);
             weights.push(output.weights);
-            cross_weights.extend(output.cross_weights);
+            output.cross_weights.into_iter().for_each(|looked| cross_weights.push(looked));
         }
         let states = match &self.norm {
             Some(norm) => norm.forward(x),

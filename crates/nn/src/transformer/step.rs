@@ -6,9 +6,10 @@
 //! keys and values stay where they were made.
 
 use super::layer::Layer;
+use super::looks::Looks;
 use super::stack::{Stack, StackOutput, StackState};
 use super::{NormOrder, StackSettings};
-use crate::attention::{KeysValues, MultiHead};
+use crate::attention::MultiHead;
 use crate::flex::{Operand, plain};
 use crate::norm::EPSILON;
 use crate::positions::Place;
@@ -162,7 +163,7 @@ impl Stack {
         match self.stepped(x, &state) {
             Some((states, weights, cross_weights, new)) => {
                 let mut state = StackState { time: state.time + 1, ..state };
-                state.own.push(new);
+                state.own.push_column(self.settings.width, new);
                 Ok(StackOutput { states, weights, cross_weights, state })
             }
             None => Err(state),
@@ -174,7 +175,7 @@ impl Stack {
         &self,
         x: &Tensor<3>,
         state: &StackState,
-    ) -> Option<(Tensor<3>, Vec<Tensor<4>>, Vec<Tensor<4>>, Vec<KeysValues>)> {
+    ) -> Option<(Tensor<3>, Looks, Looks, Vec<[Vec<f32>; 2]>)> {
         let ([rows, time, width], first) = (x.dims(), state.time);
         let StackSettings { heads, causal, norm: order, inner, .. } = self.settings;
         if time != 1 || rows == 0 || x.is_autodiff() || !causal || !state.own.are_plain() {
@@ -220,16 +221,20 @@ impl Stack {
         };
 
         let place = Place { first, padding: state.gaps.as_ref().map(|(_, padding)| padding.as_slice()) };
-        let scaled = self.positions.add(x.clone() * (width as f64).sqrt(), place);
+        let mut vectors = values(x)?;
+        let large = (width as f64).sqrt() as f32;
+        vectors.iter_mut().for_each(|value| *value *= large);
+        self.positions.add_in_place(&mut vectors, place)?;
         let mut room = Room {
-            x: values(&scaled)?,
+            x: vectors,
             normed: vec![0.0; if order == NormOrder::Pre { rows * width } else { 0 }],
             queries: vec![0.0; rows * width],
             context: vec![0.0; rows * width],
             inner: vec![0.0; rows * inner],
             order,
         };
-        let (mut weights, mut cross_weights, mut new) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut weights, mut cross_weights) = (Looks::default(), Looks::default());
+        let mut new = Vec::with_capacity(steps.len());
         for (depth, step) in steps.into_iter().enumerate() {
             let (mut own_keys, mut own_values) = (vec![0.0; rows * width], vec![0.0; rows * width]);
             let mut queries = std::mem::take(&mut room.queries);
@@ -252,13 +257,12 @@ impl Stack {
             };
             let own_bias = own_seen.bias.or(of_queries.as_ref().map(|bias| bias.slice()));
             let seen = Seen { masks: own_seen.masks.clone(), bias: own_bias };
-            weights.push(look(&mut room, &pieces, &seen, [heads, head], scale));
+            look(&mut room, &pieces, &seen, [heads, head], scale, &mut weights);
             drop(pieces);
             self.layers[depth].attention.mask_rows(&mut room.context, width);
             step.output.add(&room.context, &mut room.x);
             room.behind(&step.norm);
-            let shape = [rows, 1, width];
-            new.push(KeysValues { keys: plain(own_keys, shape), values: plain(own_values, shape) });
+            new.push([own_keys, own_values]);
 
             if let (Some(cross), Some(source)) = (&step.cross, state.source.get(depth)) {
                 let mut queries = std::mem::take(&mut room.queries);
@@ -269,7 +273,7 @@ impl Stack {
                 let columns = source.keys.dims()[1];
                 let piece =
                     Piece { keys: keys.slice(), values: values.slice(), columns, rows: Some(&owners) };
-                cross_weights.push(look(&mut room, &[piece], &source_seen, [heads, head], scale));
+                look(&mut room, &[piece], &source_seen, [heads, head], scale, &mut cross_weights);
                 self.layers[depth].cross.iter().for_each(|cross| cross.mask_rows(&mut room.context, width));
                 cross.output.add(&room.context, &mut room.x);
                 room.behind(&cross.norm);
@@ -307,20 +311,21 @@ impl Stack {
     }
 }
 
-/// Has the queries look, and gives where they looked: [R, H, 1, S].
+/// Has the queries look, and leaves where they looked: [R, H, 1, S].
 fn look(
     room: &mut Room,
     pieces: &[Piece<'_>],
     seen: &Seen<'_>,
     [heads, width]: [usize; 2],
     scale: f32,
-) -> Tensor<4> {
+    looks: &mut Looks,
+) {
     let keys: usize = pieces.iter().map(|piece| piece.columns).sum();
     let rows = room.queries.len() / (heads * width).max(1);
     let mut weights = vec![0.0; rows * heads * keys];
     let column = Column { heads, width, scale, pieces, masks: seen.masks.as_deref(), bias: seen.bias };
     forward_column(&room.queries, &column, &mut room.context, &mut weights);
-    plain(weights, [rows, heads, 1, keys])
+    looks.push_plain(weights, [rows, heads, 1, keys]);
 }
 
 /// A layer's [`LayerStep`], if its weights are ready.

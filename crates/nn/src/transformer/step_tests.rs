@@ -56,12 +56,14 @@ fn compare(plain: &Stack, ready: &Stack, mut states: [StackState; 2], what: &str
         let expected = plain.forward(x.clone(), None, left, &mut Noise::none());
         let found = ready.forward(x, None, right, &mut Noise::none());
         assert_near(&found.states, &expected.states, what);
-        for (found, expected) in found.weights.iter().zip(&expected.weights) {
-            assert_near(found, expected, what);
-        }
-        assert_eq!(found.cross_weights.len(), expected.cross_weights.len());
-        for (found, expected) in found.cross_weights.iter().zip(&expected.cross_weights) {
-            assert_near(found, expected, what);
+        for (found, expected) in
+            [(found.weights, expected.weights), (found.cross_weights, expected.cross_weights)]
+        {
+            let (found, expected) = (found.tensors(), expected.tensors());
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_near(found, expected, what);
+            }
         }
         states = [select(&expected.state, chosen), select(&found.state, chosen)];
         rows = chosen.len();
