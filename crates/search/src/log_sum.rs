@@ -57,7 +57,16 @@ pub(crate) fn largest(row: &[f32]) -> f32 {
             *found = if score > *found { score } else { *found };
         }
     }
-    found.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
+    // In pairs, of which none waits for another; none of them is NaN.
+    let mut count = LANES;
+    while count > 1 {
+        count /= 2;
+        for lane in 0..count {
+            let other = found[lane + count];
+            found[lane] = if other > found[lane] { other } else { found[lane] };
+        }
+    }
+    rest.iter().copied().fold(found[0], f32::max)
 }
 
 #[cfg(test)]
@@ -71,6 +80,20 @@ mod tests {
         assert_eq!(log_sum_exp(&[f32::NEG_INFINITY; 2]), f32::NEG_INFINITY);
         assert_eq!(log_sum_exp(&[f32::NEG_INFINITY, 3.0]), 3.0);
         assert!(log_sum_exp(&[f32::NAN, 3.0]).is_nan());
+    }
+
+    #[test]
+    fn the_largest_is_found_wherever_it_stands() {
+        for count in 0..70 {
+            let mut row = vec![f32::NAN; count];
+            assert_eq!(largest(&row), f32::NEG_INFINITY);
+            for place in 0..count {
+                row.fill(-3.0);
+                row[place] = -2.0;
+                row[(place + 7) % count] = if count > 7 { f32::NAN } else { row[(place + 7) % count] };
+                assert_eq!(largest(&row), -2.0, "{place} of {count}");
+            }
+        }
     }
 
     proptest! {
