@@ -17,6 +17,8 @@ use crate::steady::multiply_steady;
 /// Registers across a panel. With two a panel of 256 terms stays in the first cache while one tile comes after the other; with three
 /// those of convolutions did not stay registers.
 pub(crate) const ACROSS: usize = 2;
+/// Panels that a single row is multiplied with at the same time.
+const BESIDE: usize = 2;
 /// Lanes of the widest registers.
 const LANES: usize = 16;
 /// Packing pays from this many products.
@@ -213,7 +215,8 @@ impl<'a> Product<'a, '_> {
     }
 
     /// A single row with [`BESIDE`] panels at a time, as far as there are so many; tells how many columns these are. A sum waits
-    /// for its last term but not for other sums, and with one row those of a panel are too few to keep a machine busy.
+    /// for its last term but not for other sums, and with one row those of a panel are too few to keep a machine busy. Each is one
+    /// chain in the order of the terms, as those of [`sums`] are.
     #[inline(always)]
     fn side_by_side<S: Simd>(&mut self, simd: S) -> usize {
         let (width, depth) = (self.panels.width, self.panels.depth);
@@ -236,15 +239,13 @@ impl<'a> Product<'a, '_> {
             }
             for p in 0..BESIDE {
                 let from = from + p * width;
-                write::<S>(&sums[p], &self.ending, self.columns.start + from, &mut self.to.row(0)[from..][..width]);
+                let to = &mut self.to.row(0)[from..][..width];
+                write::<S>(&sums[p], &self.ending, self.columns.start + from, to);
             }
         }
         whole
     }
 }
-
-/// Panels that a single row is multiplied with at the same time.
-const BESIDE: usize = 2;
 
 /// Ends sums of the columns from `column` on.
 #[inline(always)]

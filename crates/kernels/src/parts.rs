@@ -11,7 +11,7 @@ const MANY: usize = 256;
 /// Products of less effort than this are not split: by then another core has hardly been told of its part. The unit is a
 /// multiplication of floats.
 const LITTLE: usize = 1 << 17;
-/// Those of more take long enough for a thread to be woken.
+/// Those of more take long enough for threads to be woken, and need none that stand ready.
 const MUCH: usize = 1 << 24;
 
 /// What parts of a product are made of.

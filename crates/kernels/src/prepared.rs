@@ -261,6 +261,33 @@ mod tests {
         }
     }
 
+    /// One row and two, which are split by columns alone, and columns that do not come out even.
+    #[test]
+    fn threads_share_what_is_large_and_change_nothing() {
+        let (input, output) = (1100, 701);
+        let (x, weight, bias) = (values(2 * input, 1), values(input * output, 2), values(output, 3));
+        for prepared in
+            [Prepared::floats(&weight, input, output, false), Prepared::bytes(&weight, input, output, false)]
+        {
+            for rows in [1, 2] {
+                let ended = |threads: usize, activation: Option<Activation>, add: bool| {
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+                    let mut to = values(rows * output, 4);
+                    let ending = Ending { bias: Some(&bias), activation, add };
+                    let x = &x[..rows * input];
+                    pool.install(|| forward_all(x, [Map { weight: &prepared, ending, to: &mut to }]));
+                    to.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+                };
+                for (activation, add) in [(None, false), (Some(Activation::Gelu), true)] {
+                    let alone = ended(1, activation, add);
+                    for threads in [2, 3] {
+                        assert_eq!(ended(threads, activation, add), alone, "{rows} rows, {threads} threads");
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_column_that_is_not_there_is_not_given() {
         let weight = values(6, 3);

@@ -144,7 +144,7 @@ impl Member {
         self.wake();
     }
 
-    /// A member that falls asleep at this moment may be missed: whoever waits for it looks again.
+    /// A member that falls asleep at this moment may be missed: whoever waits for it looks again, when its own part is done.
     fn wake(&self) {
         if self.place.member.0.sleeps.load(Ordering::Relaxed) {
             self.thread.unpark();
@@ -234,6 +234,23 @@ mod tests {
                 thread::sleep(5 * PATIENCE);
             }
         }
+    }
+
+    /// A member that is on its way to sleep and is not seen to be has to be woken by who waits for it.
+    #[test]
+    fn work_that_comes_as_a_member_falls_asleep_is_done() {
+        let done = AtomicUsize::new(0);
+        for round in 0..400u32 {
+            let begun = Instant::now();
+            let pause = PATIENCE * (90 + round % 21) / 100;
+            while begun.elapsed() < pause {
+                spin_loop();
+            }
+            surely_at_once(2, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        assert_eq!(done.into_inner(), 800);
     }
 
     #[test]

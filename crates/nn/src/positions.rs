@@ -182,13 +182,12 @@ impl Positions {
                     add(x, &vectors.values.slice()[column(row).min(last) * width..][..width]);
                 }
             }
-            (PositionKind::Sinusoidal, _) => match place.padding {
-                Some(_) => rows.for_each(|(row, x)| add(x, &self.waves.of([column(row)].into_iter(), width))),
-                None => {
-                    let vector = self.waves.of([column(0)].into_iter(), width);
-                    rows.for_each(|(_, x)| add(x, &vector));
-                }
-            },
+            (PositionKind::Sinusoidal, _) => {
+                // One vector for all rows where none has padding.
+                let count = place.padding.map_or(1, <[usize]>::len);
+                let vectors = self.waves.of((0..count).map(column), width);
+                rows.zip(vectors.chunks_exact(width).cycle()).for_each(|((_, x), vector)| add(x, vector));
+            }
             (PositionKind::Index, _) => {
                 rows.for_each(|(row, x)| x.iter_mut().for_each(|value| *value += column(row) as f32));
             }

@@ -3,7 +3,7 @@
 use gatto_kernels::maths::exp;
 use pulp::{Simd, WithSimd};
 
-/// Numbers that are worked on side by side.
+/// Numbers that are worked on side by side: a power of two.
 const LANES: usize = 16;
 /// So many of them are summed before the sum is made a longer number, so that little of it is lost.
 const SHORT: usize = 16;
@@ -90,7 +90,9 @@ mod tests {
             for place in 0..count {
                 row.fill(-3.0);
                 row[place] = -2.0;
-                row[(place + 7) % count] = if count > 7 { f32::NAN } else { row[(place + 7) % count] };
+                if count > 7 {
+                    row[(place + 7) % count] = f32::NAN;
+                }
                 assert_eq!(largest(&row), -2.0, "{place} of {count}");
             }
         }

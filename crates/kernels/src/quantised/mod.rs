@@ -331,6 +331,7 @@ fn rounded(value: f32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::activation::Activation;
     use crate::samples::values;
     use proptest::prelude::*;
 
@@ -413,8 +414,36 @@ mod tests {
     }
 
     #[test]
+    fn every_instruction_set_ends_the_sums_alike() {
+        let (rows, input, output) = (8, 37, 77);
+        let (x, weight) = (values(rows * input, 5), values(input * output, 6));
+        let (bias, there) = (values(output, 7), values(rows * output, 8));
+        let weight = Quantised::new(&weight, input, output, false);
+        for activation in [None, Some(Activation::Relu), Some(Activation::Gelu)] {
+            for (bias, add) in
+                [(None, false), (None, true), (Some(&bias[..]), false), (Some(&bias[..]), true)]
+            {
+                let ended = |instructions: Instructions, rows: usize| {
+                    let x = Rows::for_instructions(instructions, &x[..rows * input], input);
+                    let mut y = there[..rows * output].to_vec();
+                    let to = ViewMut::strided(&mut y, rows, output, output);
+                    weight.multiply(&x, 0..rows, 0..output, Ending { bias, activation, add }, to);
+                    y.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+                };
+                for rows in [1, 2, 5, rows] {
+                    let expected = ended(Instructions::Plain, rows);
+                    for instructions in Instructions::all() {
+                        let what = format!("{instructions:?}: {rows} rows, {activation:?}, {add}");
+                        assert_eq!(ended(instructions, rows), expected, "{what}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn large_products_are_split_over_threads() {
-        let (rows, input, output) = (40, 200, 300);
+        let (rows, input, output) = (40, 900, 400);
         let (x, weight) = (values(rows * input, 3), values(input * output, 4));
         let weight = Quantised::new(&weight, input, output, false);
         let with = |threads: usize, x: &[f32]| {

@@ -180,20 +180,15 @@ impl Panel<'_> {
 
     /// From sums of p q to y.
     #[inline(always)]
-    fn finish<const N: usize>(
-        &self,
-        sums: &[i32; N],
-        scale: f32,
-        to: &mut ViewMut<'_>,
-        (row, column): (usize, usize),
-    ) {
+    fn finish(&self, sums: &[i32; STRIP], scale: f32, to: &mut ViewMut<'_>, (row, column): (usize, usize)) {
         let count = self.scales.len();
         // Loops of a length that is known, also for the last columns.
-        let scales: [f32; N] = match self.scales.try_into() {
+        let scales: [f32; STRIP] = match self.scales.try_into() {
             Ok(scales) => scales,
             Err(_) => std::array::from_fn(|column| self.scales.get(column).copied().unwrap_or(0.0)),
         };
-        let values: [f32; N] = std::array::from_fn(|column| sums[column] as f32 * (scale * scales[column]));
+        let values: [f32; STRIP] =
+            std::array::from_fn(|column| sums[column] as f32 * (scale * scales[column]));
         self.ending.write(self.from, &values, &mut to.row(row)[column..][..count]);
     }
 }

@@ -50,7 +50,12 @@ fn prefix(source: &Tokens, vectors: Tensor<3>, lent: Lent<'_>, noise: &mut Noise
     let exists = Tensor::from_data(TensorData::new(exists, [batch, time]), &device);
     let before = Stack::ending_together(exists.clone(), padding);
     let read = stack.forward(vectors.reshape([batch, time, width]), None, before, noise);
-    Memory { mask: exists, heads: read.weights.tensors(), prefix: Some(read.state), ..Memory::new(read.states, source) }
+    Memory {
+        mask: exists,
+        heads: read.weights.tensors(),
+        prefix: Some(read.state),
+        ..Memory::new(read.states, source)
+    }
 }
 
 /// The mean over the positions that exist: [B, S, C] → [B, C].

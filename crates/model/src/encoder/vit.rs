@@ -46,6 +46,11 @@ impl VitEncoder {
         let class = self.class.is_some().then(|| read.states.clone().narrow(1, 0, 1).squeeze_dim::<2>(1));
         let memory = Memory::of_regions(read.states.narrow(1, first, patches), images);
         let hidden = class.clone().unwrap_or_else(|| mean(&memory.states, &memory.mask));
-        Memory { summary: vec![CellState { hidden, cell: None }], heads: read.weights.tensors(), class, ..memory }
+        Memory {
+            summary: vec![CellState { hidden, cell: None }],
+            heads: read.weights.tensors(),
+            class,
+            ..memory
+        }
     }
 }

@@ -209,7 +209,9 @@ impl Stack {
             x = output.x;
             after.push(output.own);
             weights.push(output.weights);
-            output.cross_weights.into_iter().for_each(|looked| cross_weights.push(looked));
+            if let Some(looked) = output.cross_weights {
+                cross_weights.push(looked);
+            }
         }
         let states = match &self.norm {
             Some(norm) => norm.forward(x),

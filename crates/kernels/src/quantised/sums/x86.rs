@@ -1,4 +1,4 @@
-//! The same with instructions of x86.
+//! Sums with instructions of x86.
 
 use super::{GROUP, Line, Panel, STRIP, WIDTH};
 use crate::activation::activate;
@@ -90,9 +90,10 @@ pub(super) fn vnni_by_strips<const R: usize>(
 
 /// Sums one by one in another place. What is done with them row after row has them in memory, and if that were the same place,
 /// each would be written there with every term.
-#[inline(always)]
+#[target_feature(enable = "avx512f")]
+#[inline]
 fn apart<const R: usize>(sums: &[[__m512i; ACROSS]; R]) -> [[__m512i; ACROSS]; R] {
-    let mut found = *sums;
+    let mut found = [[_mm512_setzero_si512(); ACROSS]; R];
     for r in 0..R {
         for c in 0..ACROSS {
             found[r][c] = sums[r][c];
@@ -114,7 +115,7 @@ fn finish<const R: usize>(
     let Ending { bias, activation, add } = panel.ending;
     for (c, (of_columns, totals)) in panel.scales.chunks(STRIP).zip(panel.totals.chunks(STRIP)).enumerate() {
         let (from, count) = (c * STRIP, of_columns.len());
-        let (of_columns, above) = (floats(of_columns), _mm512_slli_epi32::<7>(integers_of(totals)));
+        let (of_columns, above) = (floats(of_columns), _mm512_slli_epi32::<7>(integers(totals)));
         let bias = bias.map(|bias| floats(&bias[panel.from + from..][..count]));
         for r in 0..R {
             let sum = _mm512_cvtepi32_ps(_mm512_sub_epi32(sums[r][c], above));
@@ -137,14 +138,13 @@ fn finish<const R: usize>(
     }
 }
 
-/// Which lanes of a register hold so many numbers.
+/// The lanes of a register for so many numbers, all if they are more.
 #[inline(always)]
 fn lanes(count: usize) -> __mmask16 {
-    debug_assert!((1..=STRIP).contains(&count), "a register of {count} numbers");
-    __mmask16::MAX >> (STRIP - count)
+    ((1u32 << count.min(STRIP)) - 1) as __mmask16
 }
 
-/// At most sixteen numbers, and zeros behind them.
+/// The first sixteen of some numbers; zeros where they are fewer.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn floats(values: &[f32]) -> __m512 {
@@ -158,7 +158,7 @@ fn floats(values: &[f32]) -> __m512 {
 /// The same of integers.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn integers_of(values: &[i32]) -> __m512i {
+fn integers(values: &[i32]) -> __m512i {
     // SAFETY: only lanes that there are values for are read.
     #[allow(unsafe_code, reason = "loads take pointers")]
     unsafe {
@@ -166,7 +166,7 @@ fn integers_of(values: &[i32]) -> __m512i {
     }
 }
 
-/// As many numbers as there is room for, at most sixteen.
+/// As many of sixteen numbers as there is room for.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn write(values: __m512, to: &mut [f32]) {
@@ -216,7 +216,7 @@ pub(super) fn avx2<const R: usize, const P: usize>(
             for ([low, high], found) in sums.into_iter().zip(places) {
                 // Two halves of the sums of columns 0 1 4 5 | 2 3 6 7, and then in their order.
                 let both = _mm256_hadd_epi32(low, high);
-                *found = integers([_mm256_permute4x64_epi64::<0b1101_1000>(both)]);
+                *found = eight(_mm256_permute4x64_epi64::<0b1101_1000>(both));
             }
         }
     }
@@ -243,13 +243,12 @@ fn in_registers<R: Copy, const N: usize>(groups: &[[i8; GROUP]; N]) -> R {
     }
 }
 
-/// Registers as numbers.
+/// A register as numbers.
 #[inline(always)]
-fn integers<R: Copy, const N: usize, const I: usize>(registers: [R; N]) -> [i32; I] {
-    const { assert!(size_of::<[R; N]>() == size_of::<[i32; I]>()) };
+fn eight(register: __m256i) -> [i32; 8] {
     // SAFETY: as many bytes, and any bytes make numbers.
     #[allow(unsafe_code, reason = "there is no safe way from registers to numbers")]
     unsafe {
-        std::ptr::from_ref(&registers).cast::<[i32; I]>().read_unaligned()
+        std::mem::transmute(register)
     }
 }
