@@ -237,10 +237,9 @@ impl<'a> Product<'a, '_> {
                     }
                 }
             }
-            for p in 0..BESIDE {
-                let from = from + p * width;
+            for (sums, from) in sums.iter().zip((from..).step_by(width)) {
                 let to = &mut self.to.row(0)[from..][..width];
-                write::<S>(&sums[p], &self.ending, self.columns.start + from, to);
+                write::<S>(sums, &self.ending, self.columns.start + from, to);
             }
         }
         whole
