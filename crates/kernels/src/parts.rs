@@ -8,9 +8,11 @@ use std::ops::Range;
 
 /// Rows of a part are at least so many, else columns are split: each thread then reads its part of the weights alone.
 const MANY: usize = 256;
-/// Products of less effort than this are not split: by then another core has hardly been told of its part. The unit is a
-/// multiplication of floats.
-const LITTLE: usize = 1 << 17;
+/// Products of less effort than the least of these are never split, and those of more than the most always are: between them it
+/// depends on the machine. The unit is a multiplication of floats.
+const LITTLE: Range<usize> = 1 << 14..1 << 17;
+/// Multiplications for each nanosecond that it takes to tell another core of its part: what a core makes of them in six times as long.
+const WORTH: usize = 128;
 /// Those of more take long enough for threads to be woken, and need none that stand ready.
 const MUCH: usize = 1 << 24;
 
@@ -86,13 +88,23 @@ pub(crate) unsafe fn in_parts(
     result
 }
 
+/// Whether a product of so much effort is over before other threads have been told of their parts.
+fn is_little(effort: usize, threads: usize) -> bool {
+    let of_this_machine = || match threads <= team::cores() {
+        true => team::cost() as usize * WORTH,
+        false => LITTLE.end,
+    };
+    threads == 1 || effort < LITTLE.start || (effort < LITTLE.end && effort < of_this_machine())
+}
+
 /// Has several matrices written: a part of each by every thread.
 pub(crate) fn in_parts_of<T: Sync, const N: usize>(
     matrices: [Parts<'_, T>; N],
     work: impl Fn(&T, Range<usize>, Range<usize>, ViewMut<'_>) + Sync,
 ) {
     let effort: usize = matrices.iter().map(Parts::effort).sum();
-    let count = if effort < LITTLE { 1 } else { rayon::current_num_threads() };
+    let threads = rayon::current_num_threads();
+    let count = if is_little(effort, threads) { 1 } else { threads };
     let part = |index: usize| {
         for matrix in &matrices {
             if let Some((own, inside, view)) = matrix.part(index, count) {
@@ -104,5 +116,21 @@ pub(crate) fn in_parts_of<T: Sync, const N: usize>(
         1 => part(0),
         _ if effort < MUCH && count <= team::cores() && team::at_once(count, &part) => {}
         _ => (0..count).into_par_iter().for_each(part),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lies_between_depends_on_the_machine() {
+        for threads in [2, 64] {
+            assert!(is_little(LITTLE.start - 1, threads));
+            assert!(!is_little(LITTLE.end, threads));
+        }
+        assert!(is_little(MUCH, 1), "one thread has nobody to tell");
+        let more_than_cores = team::cores() + 1;
+        assert!(is_little(LITTLE.end - 1, more_than_cores), "none of them stands ready");
     }
 }

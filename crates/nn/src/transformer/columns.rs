@@ -6,7 +6,7 @@
 use crate::attention::KeysValues;
 use crate::flex::{Operand, Values, plain};
 use crate::sharing::followed_by;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use gatto_kernels::attention::Piece as KernelPiece;
 use std::sync::Arc;
 
@@ -22,11 +22,45 @@ struct Piece {
     rows: Option<Arc<[u32]>>,
 }
 
+/// Keys and values as tensors, and beside them the same as plain values, where they live on the CPU and outside any gradient.
+#[derive(Clone, Debug)]
+pub(super) struct Readable {
+    pub(super) tensors: KeysValues,
+    values: Option<[Values; 2]>,
+}
+
+impl Readable {
+    pub(super) fn new(tensors: KeysValues) -> Self {
+        let values = |tensor: &Tensor<3>| match tensor.is_autodiff() {
+            true => None,
+            false => Some(Operand::of(tensor)?.values),
+        };
+        let both = values(&tensors.keys).zip(values(&tensors.values));
+        Self { values: both.map(|(keys, values)| [keys, values]), tensors }
+    }
+
+    /// Each part as `change` makes it.
+    pub(super) fn map(&self, change: impl Fn(Tensor<3>) -> Tensor<3>) -> Self {
+        Self::new(self.tensors.map(change))
+    }
+
+    /// How many columns there are.
+    pub(super) fn count(&self) -> usize {
+        self.tensors.keys.dims()[1]
+    }
+
+    /// Where the columns lie, of which `rows` says whose are whose; `None` if they do not lie on the CPU.
+    pub(super) fn piece<'a>(&'a self, rows: Option<&'a [u32]>) -> Option<KernelPiece<'a>> {
+        let [keys, values] = self.values.as_ref()?;
+        Some(KernelPiece { keys: keys.slice(), values: values.slice(), columns: self.count(), rows })
+    }
+}
+
 /// The keys and values of every layer.
 #[derive(Debug)]
 enum Made {
-    /// Of some columns. Beside them the same as plain values, where they live on the CPU and outside any gradient.
-    Columns { count: usize, layers: Vec<KeysValues>, values: Option<Vec<[Values; 2]>> },
+    /// Of some columns.
+    Columns(Vec<Readable>),
     /// Of one column, as plain values alone: [B, C] of each. Few ever ask for tensors.
     Column { width: usize, layers: Vec<[Vec<f32>; 2]> },
 }
@@ -41,16 +75,10 @@ impl Columns {
 
     /// Puts columns behind those that are there.
     pub(super) fn push(&mut self, layers: Vec<KeysValues>) {
-        let Some(first) = layers.first() else { return };
-        let count = first.keys.dims()[1];
-        let plain = |layer: &KeysValues| {
-            if layer.keys.is_autodiff() || layer.values.is_autodiff() {
-                return None;
-            }
-            Some([Operand::of(&layer.keys)?.values, Operand::of(&layer.values)?.values])
-        };
-        let values = layers.iter().map(plain).collect();
-        self.0.push(Piece { made: Arc::new(Made::Columns { count, layers, values }), rows: None });
+        if !layers.is_empty() {
+            let layers = layers.into_iter().map(Readable::new).collect();
+            self.0.push(Piece { made: Arc::new(Made::Columns(layers)), rows: None });
+        }
     }
 
     /// Puts one column [B, `width`] behind them: the keys and the values of every layer.
@@ -107,7 +135,7 @@ impl Made {
     /// The keys and values of a layer.
     fn layer(&self, layer: usize) -> KeysValues {
         match self {
-            Self::Columns { layers, .. } => layers[layer].clone(),
+            Self::Columns(layers) => layers[layer].tensors.clone(),
             Self::Column { width, layers } => {
                 let tensor = |values: &Vec<f32>| plain(values.clone(), [values.len() / width, 1, *width]);
                 let [keys, values] = &layers[layer];
@@ -118,13 +146,16 @@ impl Made {
 
     fn device(&self) -> Device {
         match self {
-            Self::Columns { layers, .. } => layers[0].keys.device(),
+            Self::Columns(layers) => layers[0].tensors.keys.device(),
             Self::Column { .. } => Device::flex(),
         }
     }
 
     fn is_plain(&self) -> bool {
-        matches!(self, Self::Column { .. } | Self::Columns { values: Some(_), .. })
+        match self {
+            Self::Columns(layers) => layers.iter().all(|layer| layer.values.is_some()),
+            Self::Column { .. } => true,
+        }
     }
 }
 
@@ -132,10 +163,7 @@ impl Piece {
     fn of_layer(&self, layer: usize) -> Option<KernelPiece<'_>> {
         let rows = self.rows.as_deref();
         match &*self.made {
-            Made::Columns { count, values, .. } => {
-                let [keys, values] = values.as_ref()?.get(layer)?;
-                Some(KernelPiece { keys: keys.slice(), values: values.slice(), columns: *count, rows })
-            }
+            Made::Columns(layers) => layers.get(layer)?.piece(rows),
             Made::Column { layers, .. } => {
                 let [keys, values] = layers.get(layer)?;
                 Some(KernelPiece { keys, values, columns: 1, rows })

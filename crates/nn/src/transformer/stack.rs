@@ -1,10 +1,10 @@
 //! A stack of layers, over whole sequences or column by column.
 
 use super::NormOrder;
-use super::columns::Columns;
+use super::columns::{Columns, Readable};
 use super::layer::{Layer, Surroundings};
 use super::looks::Looks;
-use crate::attention::{KeysValues, Sight};
+use crate::attention::Sight;
 use crate::positions::{Place, PositionSettings, Positions};
 use crate::sharing::{Fan, row_ids};
 use crate::{Activation, Initial, LayerNorm, Noise, Preparing, dropout};
@@ -61,7 +61,7 @@ pub struct StackState {
     /// Own keys and values of every layer.
     pub(super) own: Columns,
     /// The source as every layer sees it, and where it exists.
-    pub(super) source: Vec<KeysValues>,
+    pub(super) source: Vec<Readable>,
     pub(super) source_mask: Option<Tensor<2>>,
     pub(super) fan: Fan,
     /// 1 where an own column exists [B, S], if some do not, and how many of a row's first do not. Columns behind the
@@ -87,7 +87,7 @@ pub struct StackOutput {
 impl StackState {
     /// Where it lives; `None` while there is nothing in it.
     pub fn device(&self) -> Option<Device> {
-        self.own.device().or_else(|| self.source.first().map(|part| part.keys.device()))
+        self.own.device().or_else(|| self.source.first().map(|part| part.tensors.keys.device()))
     }
 
     /// The state with only these rows, in this order.
@@ -151,7 +151,8 @@ impl Stack {
 
     /// Before the first column, beside a source [B, S, …] that exists where `mask` [B, S] is 1.
     pub fn beside(&self, states: &Tensor<3>, mask: &Tensor<2>) -> StackState {
-        let source: Vec<KeysValues> = self.layers.iter().filter_map(|layer| layer.source(states)).collect();
+        let seen = self.layers.iter().filter_map(|layer| layer.source(states));
+        let source = seen.map(Readable::new).collect();
         StackState { source_mask: Some(mask.clone()), source, ..StackState::default() }
     }
 
@@ -203,7 +204,7 @@ impl Stack {
                 positions: &self.positions,
                 before: (&own, depth),
                 sight: sight.clone(),
-                source: source.get(depth).map(|source| (source, seen, &fan)),
+                source: source.get(depth).map(|source| (&source.tensors, seen, &fan)),
             };
             let output = layer.forward(x, around, noise);
             x = output.x;

@@ -269,10 +269,7 @@ impl Stack {
                 let asked = [cross.query.map(cross.query.ending(), &mut queries)];
                 forward_all(room.before(&cross.norm), asked);
                 room.queries = queries;
-                let (keys, values) = (Operand::of(&source.keys)?.values, Operand::of(&source.values)?.values);
-                let columns = source.keys.dims()[1];
-                let piece =
-                    Piece { keys: keys.slice(), values: values.slice(), columns, rows: Some(&owners) };
+                let piece = source.piece(Some(&owners))?;
                 look(&mut room, &[piece], &source_seen, [heads, head], scale, &mut cross_weights);
                 self.layers[depth].cross.iter().for_each(|cross| cross.mask_rows(&mut room.context, width));
                 cross.output.add(&room.context, &mut room.x);
