@@ -36,16 +36,13 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::time::{Duration, Instant};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[allow(dead_code, reason = "a service gives pages back, and none is measured here")]
-#[path = "../src/freed_pages.rs"]
-mod freed_pages;
+#[path = "../src/allocator.rs"]
+mod allocator;
 
 fn main() -> Result<()> {
     // As the command line does.
-    freed_pages::keep();
+    allocator::keep_pages();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {

@@ -1,19 +1,16 @@
 //! The `gatto` command. Each subcommand is a file in `commands/`; wording of flags and help is in `cli.rs`.
 
+mod allocator;
 mod cli;
 mod commands;
-mod freed_pages;
 mod lines;
 
 use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
-    freed_pages::keep();
+    allocator::keep_pages();
     let arguments = cli::Arguments::parse(); // exits with 2 on bad usage
     match commands::run(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! `gatto serve`
 
+use crate::allocator;
 use crate::cli::{Compute, LogForm, LogLevel, Serve, ServeLimits};
-use crate::freed_pages;
 use anyhow::{Context, Result, bail};
 use gatto::model::CONFIG;
 use gatto::nn::Precision;
@@ -54,7 +54,7 @@ pub(super) fn serve_demo(directory: &Path, listen: SocketAddr, compute: &Compute
 
 /// Serves until it is told to stop. The address is printed when all is ready.
 fn serve(settings: Settings) -> Result<()> {
-    freed_pages::give_back();
+    allocator::give_pages_back();
     let models: Vec<String> = settings.places.iter().map(|place| place.name.clone()).collect();
     let service = Service::open(settings)?;
     let address = service.address();
