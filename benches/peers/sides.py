@@ -20,8 +20,6 @@ MALLOC_TUNED = {
     "MALLOC_TRIM_THRESHOLD_": str(16 << 30),
     "MALLOC_TOP_PAD_": str(256 << 20),
 }
-# What `gatto` itself tells its allocator.
-KEEP_PAGES = {"MIMALLOC_PURGE_DELAY": "-1"}
 # Threads that wait would take a core from the side whose turn it is.
 SETTLE = 0.3
 
@@ -171,8 +169,7 @@ class Cast:
         ]
         torch = [self.python, HERE / "torch_train.py"]
         sides = [
-            Side("Gatto", [self.peers, "train"], [(threads_text(n), ours | {"threads": n}) for n in counts],
-                 environment=KEEP_PAGES),
+            Side("Gatto", [self.peers, "train"], [(threads_text(n), ours | {"threads": n}) for n in counts]),
             Side("PyTorch as installed", torch, choices),
             Side("PyTorch, malloc tuned", torch, choices, environment=MALLOC_TUNED),
         ]
@@ -201,7 +198,7 @@ class Cast:
             return [
                 Side(name, [self.peers, "decode"],
                      [(text, there | {"precision": precision} | values) for text, values in ours],
-                     precision, KEEP_PAGES)
+                     precision)
                 for precision in OUR_PRECISIONS
             ]
 
@@ -230,7 +227,7 @@ class Cast:
             Side("Gatto", [self.peers, "classify"],
                  [(f"{threads_text(count)}, {size} together",
                    base | {"threads": count, "together": size, "precision": precision}) for size in (16, 32, 64, 128)],
-                 precision, KEEP_PAGES)
+                 precision)
             for precision in OUR_PRECISIONS
         ]
         # All threads on each part of the images, or a part on each; with and without the fused layer of PyTorch.
@@ -254,7 +251,7 @@ class Cast:
         settings = [(threads_text(count), base | {"threads": count}) for count in counts]
         torch = [self.python, HERE / "torch_hear.py"]
         return [
-            Side("Gatto", [self.peers, "hear"], settings, environment=KEEP_PAGES),
+            Side("Gatto", [self.peers, "hear"], settings),
             Side("PyTorch as installed", torch, settings),
             Side("PyTorch, malloc tuned", torch, settings, environment=MALLOC_TUNED),
         ]

@@ -11,8 +11,9 @@ use gatto::model::{DecoderConfig, EncoderConfig, Model, ModelConfig, Task, Vocab
 use gatto::nn::Noise;
 use std::time::{Duration, Instant};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+#[allow(dead_code, reason = "a service gives pages back, and none is measured here")]
+#[path = "../src/allocator.rs"]
+mod allocator;
 
 const BATCH: usize = 8;
 const SOURCE: usize = 24;
@@ -44,6 +45,7 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 fn main() {
+    allocator::for_training();
     let model = model();
     let source = Padded::new(&vec![vec![7u32; SOURCE]; BATCH]);
     let memory = model.encode(&source, &mut Noise::none());

@@ -42,7 +42,7 @@ mod allocator;
 
 fn main() -> Result<()> {
     // As the command line does.
-    allocator::keep_pages();
+    allocator::for_training();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    allocator::keep_pages();
+    allocator::for_training();
     let arguments = cli::Arguments::parse(); // exits with 2 on bad usage
     match commands::run(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,

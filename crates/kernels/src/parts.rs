@@ -8,11 +8,12 @@ use std::ops::Range;
 
 /// Rows of a part are at least so many, else columns are split: each thread then reads its part of the weights alone.
 const MANY: usize = 256;
-/// Products of less effort than the least of these are never split, and those of more than the most always are: between them it
+/// Products of less effort than the least of these are never shared, and those of more than the most always are: between them it
 /// depends on the machine. The unit is a multiplication of floats.
 const LITTLE: Range<usize> = 1 << 14..1 << 17;
-/// Multiplications for each nanosecond that it takes to tell another core of its part: what a core makes of them in six times as long.
-const WORTH: usize = 128;
+/// For each nanosecond that it takes to tell other threads of their parts, a product that is shared has so many multiplications. Chosen
+/// where that takes a tenth of a microsecond and where it takes a whole one, for a single row.
+const SHARED: usize = 128;
 /// Those of more take long enough for threads to be woken, and need none that stand ready.
 const MUCH: usize = 1 << 24;
 
@@ -88,13 +89,18 @@ pub(crate) unsafe fn in_parts(
     result
 }
 
-/// Whether a product of so much effort is over before other threads have been told of their parts.
-fn is_little(effort: usize, threads: usize) -> bool {
-    let of_this_machine = || match threads <= team::cores() {
-        true => team::cost() as usize * WORTH,
-        false => LITTLE.end,
-    };
-    threads == 1 || effort < LITTLE.start || (effort < LITTLE.end && effort < of_this_machine())
+/// The least effort of a product that is worth telling other threads of, who are told in so many nanoseconds.
+fn least_shared(cost: u32) -> usize {
+    (cost as usize).saturating_mul(SHARED).clamp(LITTLE.start, LITTLE.end)
+}
+
+/// How many of the threads take part in a product of so much effort.
+fn threads_for(effort: usize, threads: usize) -> usize {
+    if threads == 1 || effort < LITTLE.start {
+        return 1;
+    }
+    let cost = || if threads <= team::cores() { team::cost(threads) } else { None };
+    if effort >= LITTLE.end || cost().is_some_and(|cost| effort >= least_shared(cost)) { threads } else { 1 }
 }
 
 /// Has several matrices written: a part of each by every thread.
@@ -103,8 +109,7 @@ pub(crate) fn in_parts_of<T: Sync, const N: usize>(
     work: impl Fn(&T, Range<usize>, Range<usize>, ViewMut<'_>) + Sync,
 ) {
     let effort: usize = matrices.iter().map(Parts::effort).sum();
-    let threads = rayon::current_num_threads();
-    let count = if is_little(effort, threads) { 1 } else { threads };
+    let count = threads_for(effort, rayon::current_num_threads());
     let part = |index: usize| {
         for matrix in &matrices {
             if let Some((own, inside, view)) = matrix.part(index, count) {
@@ -115,6 +120,8 @@ pub(crate) fn in_parts_of<T: Sync, const N: usize>(
     match count {
         1 => part(0),
         _ if effort < MUCH && count <= team::cores() && team::at_once(count, &part) => {}
+        // To wake threads that sleep takes longer.
+        _ if effort < LITTLE.end => (0..count).for_each(part),
         _ => (0..count).into_par_iter().for_each(part),
     }
 }
@@ -124,13 +131,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_dearer_it_is_to_tell_others_the_more_is_done_alone() {
+        let least = [0, 100, 500, 1000, 5000, u32::MAX].map(least_shared);
+        assert_eq!(least, [LITTLE.start, LITTLE.start, 64_000, 128_000, LITTLE.end, LITTLE.end]);
+    }
+
+    #[test]
     fn only_what_lies_between_depends_on_the_machine() {
         for threads in [2, 64] {
-            assert!(is_little(LITTLE.start - 1, threads));
-            assert!(!is_little(LITTLE.end, threads));
+            assert_eq!(threads_for(LITTLE.start - 1, threads), 1);
+            assert_eq!(threads_for(LITTLE.end, threads), threads);
         }
-        assert!(is_little(MUCH, 1), "one thread has nobody to tell");
-        let more_than_cores = team::cores() + 1;
-        assert!(is_little(LITTLE.end - 1, more_than_cores), "none of them stands ready");
+        assert_eq!(threads_for(MUCH, 1), 1);
+        assert_eq!(threads_for(LITTLE.end - 1, team::cores() + 1), 1, "not all of them stand ready");
     }
 }

@@ -9,7 +9,7 @@ use std::cell::UnsafeCell;
 use std::hint::spin_loop;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -30,29 +30,28 @@ pub(crate) fn cores() -> usize {
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
-/// How long it takes to give work to another thread and to hear that it is done, in nanoseconds: the least of some trials, made
-/// when it is first asked for. Between cores that share a cache that is a tenth of what it is between others.
-pub(crate) fn cost() -> u32 {
-    /// What it is taken for while the team is at work elsewhere.
-    const UNKNOWN: u32 = 1000;
-    const TRIALS: usize = 50;
-    static COST: AtomicU32 = AtomicU32::new(0);
-    match COST.load(Ordering::Relaxed) {
-        0 => {}
-        known => return known,
+/// How long it takes to give so many threads their parts of some work and to hear that all are done, in nanoseconds. It is found
+/// out when it is first asked for: between cores that share a cache it is a tenth of what it is between others. None while the
+/// team is at work elsewhere, or where threads cannot be had.
+pub(crate) fn cost(count: usize) -> Option<u32> {
+    /// Of so many trials the best counts: others have met a thread that slept, or a machine that had other things to do.
+    const TRIALS: usize = 8;
+    /// How often it is done in a trial, for one of which a look at the clock takes too long.
+    const TIMES: u32 = 10;
+    /// For how many threads it was found out last, in the upper half, and what came out.
+    static KNOWN: AtomicU64 = AtomicU64::new(0);
+    let known = KNOWN.load(Ordering::Relaxed);
+    if known >> 32 == count as u64 {
+        return Some(known as u32);
     }
     let trial = |_| {
         let begun = Instant::now();
-        at_once(2, &|_| ()).then(|| begun.elapsed())
+        (0..TIMES).all(|_| at_once(count, &|_| ())).then(|| begun.elapsed() / TIMES)
     };
-    match (0..TRIALS).filter_map(trial).min() {
-        Some(least) => {
-            let cost = u32::try_from(least.as_nanos()).unwrap_or(u32::MAX).max(1);
-            COST.store(cost, Ordering::Relaxed);
-            cost
-        }
-        None => UNKNOWN,
-    }
+    let trials: Option<Vec<Duration>> = (0..TRIALS).map(trial).collect();
+    let cost = u32::try_from(trials?.into_iter().min()?.as_nanos()).unwrap_or(u32::MAX);
+    KNOWN.store((count as u64) << 32 | u64::from(cost), Ordering::Relaxed);
+    Some(cost)
 }
 
 /// Has `work` done for all numbers below `count`, by as many threads at the same time, the calling one among them. Tells whether it
@@ -281,6 +280,22 @@ mod tests {
     #[test]
     fn who_finds_it_at_work_is_told() {
         surely_at_once(2, &|_| assert!(!at_once(2, &|_| ())));
+    }
+
+    #[test]
+    fn what_it_costs_is_found_out_for_each_number_of_threads() {
+        let surely = |count| loop {
+            match cost(count) {
+                Some(cost) => break cost,
+                None => thread::yield_now(),
+            }
+        };
+        for count in [2, 3] {
+            let found = surely(count);
+            assert!((1..1_000_000_000).contains(&found), "{found}");
+        }
+        // Nobody can be told of work in the midst of work.
+        surely_at_once(2, &|_| assert_eq!(cost(4), None));
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(super) fn serve_demo(directory: &Path, listen: SocketAddr, compute: &Compute
 
 /// Serves until it is told to stop. The address is printed when all is ready.
 fn serve(settings: Settings) -> Result<()> {
-    allocator::give_pages_back();
+    allocator::for_service();
     let models: Vec<String> = settings.places.iter().map(|place| place.name.clone()).collect();
     let service = Service::open(settings)?;
     let address = service.address();

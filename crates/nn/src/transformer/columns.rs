@@ -44,15 +44,15 @@ impl Readable {
         Self::new(self.tensors.map(change))
     }
 
-    /// How many columns there are.
-    pub(super) fn count(&self) -> usize {
-        self.tensors.keys.dims()[1]
+    /// Whether [`Readable::piece`] gives something.
+    pub(super) fn is_plain(&self) -> bool {
+        self.values.is_some()
     }
 
-    /// Where the columns lie, of which `rows` says whose are whose; `None` if they do not lie on the CPU.
+    /// Where the columns lie, of which `rows` says whose are whose; `None` if they do not lie on the CPU, or are in a gradient.
     pub(super) fn piece<'a>(&'a self, rows: Option<&'a [u32]>) -> Option<KernelPiece<'a>> {
-        let [keys, values] = self.values.as_ref()?;
-        Some(KernelPiece { keys: keys.slice(), values: values.slice(), columns: self.count(), rows })
+        let ([keys, values], columns) = (self.values.as_ref()?, self.tensors.keys.dims()[1]);
+        Some(KernelPiece { keys: keys.slice(), values: values.slice(), columns, rows })
     }
 }
 
@@ -120,7 +120,7 @@ impl Columns {
         }
     }
 
-    /// What a layer has read, where it lies; `None` if it does not lie on the CPU.
+    /// What a layer has read, where it lies; `None` if it does not lie on the CPU, or is in a gradient.
     pub(super) fn of_layer(&self, layer: usize) -> Option<Vec<KernelPiece<'_>>> {
         self.0.iter().map(|piece| piece.of_layer(layer)).collect()
     }
@@ -153,7 +153,7 @@ impl Made {
 
     fn is_plain(&self) -> bool {
         match self {
-            Self::Columns(layers) => layers.iter().all(|layer| layer.values.is_some()),
+            Self::Columns(layers) => layers.iter().all(Readable::is_plain),
             Self::Column { .. } => true,
         }
     }

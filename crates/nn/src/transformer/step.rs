@@ -5,6 +5,7 @@
 //! time here. So the weights and what goes with them are laid ready once, products end where their results belong, and
 //! keys and values stay where they were made.
 
+use super::columns::Readable;
 use super::layer::Layer;
 use super::looks::Looks;
 use super::stack::{Stack, StackOutput, StackState};
@@ -178,7 +179,9 @@ impl Stack {
     ) -> Option<(Tensor<3>, Looks, Looks, Vec<[Vec<f32>; 2]>)> {
         let ([rows, time, width], first) = (x.dims(), state.time);
         let StackSettings { heads, causal, norm: order, inner, .. } = self.settings;
-        if time != 1 || rows == 0 || x.is_autodiff() || !causal || !state.own.are_plain() {
+        let readable =
+            !x.is_autodiff() && state.own.are_plain() && state.source.iter().all(Readable::is_plain);
+        if time != 1 || rows == 0 || !causal || !readable {
             return None;
         }
         let steps: Vec<&LayerStep> =
