@@ -41,11 +41,11 @@ fn set(option: mi_option_t, value: c_long) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     #[allow(unsafe_code, reason = "the allocator's options have no other interface")]
     fn options_have_their_numbers() {
+        // Here, as benches have the module without its tests.
+        use super::{ARENA_MAX_OBJECT_SIZE, PURGE_DELAY, USUAL_MOST_SHARED};
         // SAFETY: both only read a number.
         let (version, before) = unsafe {
             (
