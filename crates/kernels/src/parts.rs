@@ -14,7 +14,7 @@ const LITTLE: Range<usize> = 1 << 14..1 << 17;
 /// For each nanosecond that it takes to tell other threads of their parts, a product that is shared has so many multiplications. Chosen
 /// where that takes a tenth of a microsecond and where it takes a whole one, for a single row.
 const SHARED: usize = 128;
-/// Those of more take long enough for threads to be woken, and need none that stand ready.
+/// Products of more effort than this take long enough for threads to be woken, and need none that stand ready.
 const MUCH: usize = 1 << 24;
 
 /// What parts of a product are made of.
