@@ -8,7 +8,8 @@
 //! - *you* is one person, *you all* are several; whoever speaks, is spoken to or is *they* counts as
 //!   masculine, and so do *it* and *them*;
 //! - *ate* and *has eaten* are both passato prossimo, *was eating* and states (*knew*) imperfetto;
-//! - a verb whose past looks like its present (*read*, *cut*, *put*) has no simple past here.
+//! - a verb whose past looks like its present (*read*, *cut*, *put*) has no simple past here;
+//! - a sentence that can be read in two ways, each with an Italian of its own, is not used.
 //!
 //! | module          | what it knows                                          |
 //! |-----------------|--------------------------------------------------------|
@@ -16,6 +17,7 @@
 //! | `italian` `conjugation` | Italian word forms                             |
 //! | `lexicon`       | the tables with all forms spelled out                  |
 //! | `noun_phrase` `verb_group` `clause` `sentence` | what a derivation is, and how it is said |
+//! | `readings`      | which sentences can be read in two ways                |
 //! | `sample*`       | how likely each derivation is                          |
 
 mod adjectives;
@@ -26,6 +28,7 @@ mod italian;
 mod lexicon;
 mod noun_phrase;
 mod nouns;
+mod readings;
 mod sample;
 mod sample_phrase;
 mod sample_question;
@@ -59,8 +62,9 @@ impl Task for Phrases {
     fn pair(&self, rng: &mut ChaCha8Rng) -> Example {
         let mut dice = Dice(rng);
         loop {
-            let pair = sample::sentence(&mut dice).realise();
-            if pair.english.len() <= LONGEST {
+            let sentence = sample::sentence(&mut dice);
+            let pair = sentence.realise();
+            if pair.english.len() <= LONGEST && !sentence.is_ambiguous(&pair) {
                 return pair.example();
             }
         }

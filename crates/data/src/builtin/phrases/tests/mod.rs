@@ -4,3 +4,4 @@ mod build;
 mod drawn;
 mod forms;
 mod golden;
+mod readings;
