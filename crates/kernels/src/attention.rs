@@ -18,7 +18,7 @@ mod tests;
 use rayon::prelude::*;
 
 pub use backward::{Gradients, backward};
-pub use column::{Column, Piece, forward_column};
+pub use column::{Column, Mask, Piece, Places, forward_column};
 
 use crate::dropout::{Dropout, Factors};
 use crate::product::{View, ViewMut, multiply, zeros};

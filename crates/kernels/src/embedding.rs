@@ -10,13 +10,21 @@ use std::collections::BTreeMap;
 /// # Panics
 /// If the table has no row of such a number, or no width.
 pub fn forward(table: &[f32], width: usize, ids: &[u32]) -> Vec<f32> {
-    let rows = table.len() / width;
     let mut found = Vec::with_capacity(ids.len() * width);
+    read(table, width, ids, &mut found);
+    found
+}
+
+/// Puts the rows `ids` of a table behind what is in a list.
+///
+/// # Panics
+/// As [`forward`].
+pub fn read(table: &[f32], width: usize, ids: &[u32], to: &mut Vec<f32>) {
+    let rows = table.len() / width;
     for &id in ids {
         assert!((id as usize) < rows, "embedding: row {id} of {rows}");
-        found.extend_from_slice(&table[id as usize * width..][..width]);
+        to.extend_from_slice(&table[id as usize * width..][..width]);
     }
-    found
 }
 
 /// The gradient of a table that has rows for some of its tokens and zeros for all others.

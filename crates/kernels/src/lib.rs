@@ -42,6 +42,7 @@ pub mod embedding;
 mod ending;
 pub mod group_norm;
 mod instructions;
+mod kept;
 pub mod linear;
 pub mod maths;
 pub mod norm;
@@ -60,3 +61,4 @@ mod steady;
 mod team;
 
 pub use ending::Ending;
+pub use kept::emptied;

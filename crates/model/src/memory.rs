@@ -88,7 +88,7 @@ impl Memory {
             heads: self.heads.iter().map(|heads| heads.clone().select(0, ids.clone())).collect(),
             class: self.class.clone().map(|class| class.select(0, ids.clone())),
             frames_per_state: self.frames_per_state,
-            prefix: self.prefix.as_ref().map(|prefix| prefix.select(rows, &ids)),
+            prefix: self.prefix.as_ref().map(|prefix| prefix.clone().select(rows)),
         }
     }
 

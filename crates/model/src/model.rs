@@ -51,6 +51,17 @@ pub struct Forward {
     pub cross_heads: Vec<Tensor<4>>,
 }
 
+/// What a step works with, besides its state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StepRoom {
+    /// What the output layer reads: [R, width].
+    rows: Vec<f32>,
+    /// The same, made narrower.
+    narrowed: Vec<f32>,
+    /// [R, V].
+    pub(crate) scores: Vec<f32>,
+}
+
 /// An encoder–decoder, a decoder alone, or an encoder with a head.
 #[derive(Module, Debug)]
 pub struct Model {
@@ -270,6 +281,17 @@ impl Model {
         let alignment = if looking { written.alignment() } else { None };
         let weights = alignment.map(|found| found.weights.squeeze_dim::<2>(1));
         (self.project(written.features.squeeze_dim::<2>(1)), weights, state)
+    }
+
+    /// [`Model::step`] where weights are ready for it, in plain values: the scores go to `room`. Tells whether it was done; else
+    /// nothing has changed. No memory is asked for once there is enough of it.
+    pub(crate) fn step_in_place(&self, tokens: &[u32], state: &mut State, room: &mut StepRoom) -> bool {
+        let (decoder, StepRoom { rows, narrowed, scores }) = (self.decoder(), room);
+        let done = decoder.output().can_score() && decoder.step_in_place(tokens, state, rows);
+        if done {
+            decoder.output().score(rows, narrowed, scores);
+        }
+        done
     }
 
     /// What scores some tokens alone, where the weights are ready.

@@ -4,7 +4,8 @@ use crate::memory::row_ids;
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use gatto_nn::loss::{Projection, Targets, cross_entropy, projected_cross_entropy};
-use gatto_nn::{Embedding, Initial, Linear, Preparing, Ready, tanh};
+use gatto_kernels::maths::tanh_in_place;
+use gatto_nn::{Embedding, Initial, Linear, Preparing, Ready, ReadyMap, tanh};
 
 /// The most scores that [`Output::answers`] has in memory, unless a row has more.
 const SLICE: usize = 4 << 20;
@@ -67,6 +68,9 @@ pub(crate) struct Output {
     bias: Param<Tensor<1>>,
     #[module(skip)]
     ready: Ready,
+    /// The same for plain rows: what makes them narrower, if something does, and what scores tokens.
+    #[module(skip)]
+    plain: Option<(Option<ReadyMap>, ReadyMap)>,
 }
 
 impl Output {
@@ -83,6 +87,7 @@ impl Output {
             weight: (!tied).then(|| initial.glorot([narrow.unwrap_or(width), vocabulary])),
             bias: initial.constant([vocabulary], 0.0),
             ready: Ready::default(),
+            plain: None,
         }
     }
 
@@ -94,6 +99,30 @@ impl Output {
             (None, Some(embedding)) => Ready::new(&embedding.weight, true, how),
             (None, None) => Ready::default(),
         };
+        let narrow = self.narrow.as_ref().map(Linear::ready);
+        self.plain = match (narrow, ReadyMap::new(&self.ready, &self.bias.val())) {
+            (None, Some(scores)) => Some((None, scores)),
+            (Some(Some(narrow)), Some(scores)) => Some((Some(narrow), scores)),
+            _ => None,
+        };
+    }
+
+    /// Whether [`Output::score`] has what it needs.
+    pub(crate) fn can_score(&self) -> bool {
+        self.plain.is_some()
+    }
+
+    /// The scores of plain rows [N, width], once weights are ready: [N, V]. `narrowed` is memory for what is between.
+    pub(crate) fn score(&self, rows: &[f32], narrowed: &mut Vec<f32>, scores: &mut Vec<f32>) {
+        let Some((narrow, map)) = &self.plain else { return };
+        match narrow {
+            Some(narrow) => {
+                narrow.forward(rows, narrowed);
+                tanh_in_place(narrowed);
+                map.forward(narrowed, scores);
+            }
+            None => map.forward(rows, scores),
+        }
     }
 
     /// What scores these tokens, if the weights are ready.

@@ -2,7 +2,7 @@
 
 use crate::decoder::State;
 use crate::memory::{Memory, row_ids};
-use crate::model::Model;
+use crate::model::{Model, StepRoom};
 use crate::shortlist::{Listed, Lists};
 use burn::tensor::Tensor;
 use gatto_data::tokens::{END, PAD, SEPARATOR, START};
@@ -27,6 +27,7 @@ pub struct Stepped {
     sentences: Vec<usize>,
     /// Where the last step looked [B, S], if it did and someone wants to know.
     weights: Option<Tensor<2>>,
+    room: StepRoom,
 }
 
 impl<'a> Stepping<'a> {
@@ -56,17 +57,26 @@ impl Step for Stepping<'_> {
 
     fn start(&self) -> (Stepped, u32) {
         let state = self.model.start(self.memory.as_ref(), self.rows);
-        (Stepped { state, sentences: (0..self.rows).collect(), weights: None }, self.model.first_token())
+        let sentences = (0..self.rows).collect();
+        (Stepped { state, sentences, weights: None, room: StepRoom::default() }, self.model.first_token())
     }
 
-    fn step(&self, tokens: &[u32], before: Stepped) -> (Logits, Stepped) {
+    fn step(&self, tokens: &[u32], mut before: Stepped) -> (Logits, Stepped) {
+        let vocabulary = self.model.vocabularies().target;
+        let plain = self.listed.is_none() && !self.looking;
+        if plain && self.model.step_in_place(tokens, &mut before.state, &mut before.room) {
+            return (Logits::new(std::mem::take(&mut before.room.scores), vocabulary), before);
+        }
         let (unscored, weights, state) = self.model.step_unscored(tokens, before.state, self.looking);
         let values = match &self.listed {
             Some(listed) => listed.scores(unscored, &before.sentences),
             None => unscored.scores().try_into_vec_as::<f32>().unwrap_or_default(),
         };
-        let vocabulary = self.model.vocabularies().target;
         (Logits::new(values, vocabulary), Stepped { state, weights, ..before })
+    }
+
+    fn take_back(&self, logits: Logits, state: &mut Stepped) {
+        state.room.scores = logits.into_values();
     }
 
     fn select(&self, state: Stepped, rows: &[usize]) -> Stepped {
@@ -74,8 +84,10 @@ impl Step for Stepping<'_> {
             let ids = row_ids(rows, &weights.device());
             weights.select(0, ids)
         });
-        let sentences = rows.iter().map(|&row| state.sentences[row]).collect();
-        Stepped { state: state.state.select(rows), sentences, weights }
+        let of = |row: usize| state.sentences[row];
+        let stay = rows.len() == state.sentences.len() && (0..rows.len()).all(|row| of(rows[row]) == of(row));
+        let sentences = if stay { state.sentences } else { rows.iter().map(|&row| of(row)).collect() };
+        Stepped { state: state.state.select(rows), sentences, weights, ..state }
     }
 
     fn end(&self) -> u32 {

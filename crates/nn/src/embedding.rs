@@ -1,7 +1,7 @@
 //! A vector for every token.
 
 use crate::Initial;
-use crate::flex::{Gradient, Operand, operation};
+use crate::flex::{Gradient, Operand, Values, operation};
 use burn::module::{Module, Param, ParamId};
 use burn::tensor::{Int, Shape, Tensor};
 use gatto_kernels::embedding::{self as kernel, Rows};
@@ -16,6 +16,9 @@ pub struct Embedding {
     /// Where the gradients of what is read go, if not into one of the whole table.
     #[module(skip)]
     reads: Option<Reads>,
+    /// The table as plain values, once it is ready.
+    #[module(skip)]
+    ready: Option<Values>,
 }
 
 impl Embedding {
@@ -23,13 +26,26 @@ impl Embedding {
     /// are far apart from the start, which recurrent layers learn from fastest; a table that is an
     /// output layer as well wants 1 / √width, or its scores start too large.
     pub fn new(vocabulary: usize, width: usize, deviation: f64, initial: &mut Initial) -> Self {
-        Self { weight: initial.normal([vocabulary, width], deviation), reads: None }
+        Self { weight: initial.normal([vocabulary, width], deviation), reads: None, ready: None }
     }
 
     /// Leaves the gradients of what is read from now on in `reads`, and not in one of the whole table. Where the table does not
     /// live on the CPU, that changes nothing.
     pub fn note(&mut self, reads: &Reads) {
         self.reads = Some(reads.clone());
+    }
+
+    /// Makes the table ready for prediction.
+    pub fn prepare(&mut self) {
+        self.ready = Values::of(&self.weight.val());
+    }
+
+    /// The vectors of tokens as plain rows, in place of what is in a list; whether the table is ready for it.
+    pub fn read(&self, tokens: &[u32], to: &mut Vec<f32>) -> bool {
+        let Some(table) = &self.ready else { return false };
+        to.clear();
+        kernel::read(table.slice(), self.width(), tokens, to);
+        true
     }
 
     /// The vectors of `tokens` [B, T], as [B, T, C].

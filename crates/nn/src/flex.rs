@@ -55,6 +55,11 @@ pub(crate) fn is_plain<const D: usize>(tensor: &Tensor<D>) -> bool {
 pub(crate) struct Values(FlexTensor);
 
 impl Values {
+    /// Those of a tensor that lives on the CPU, outside any gradient.
+    pub(crate) fn of<const D: usize>(tensor: &Tensor<D>) -> Option<Self> {
+        if tensor.is_autodiff() { None } else { Some(Operand::of(tensor)?.values) }
+    }
+
     fn new(tensor: &FlexTensor) -> Self {
         Self(tensor.to_contiguous())
     }

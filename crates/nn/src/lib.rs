@@ -34,6 +34,6 @@ pub(crate) use linear::linear_map;
 pub use linear::{Linear, linear, linear_plain, linear_transposed};
 pub use noise::{Noise, add_dropped, dropout};
 pub use norm::{LayerNorm, layer_norm, layer_norm_plain, norm_of_sum, norm_of_sum_plain};
-pub use prepared::{Matrix, Precision, Preparing, Ready, Supply};
+pub use prepared::{Matrix, Precision, Preparing, Ready, ReadyMap, Supply};
 pub use sharing::repeated;
 pub use tanh::tanh;

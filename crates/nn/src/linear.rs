@@ -1,12 +1,10 @@
 //! y = x W + b.
 
 use crate::flex::{Gradient, Operand, Values, operation};
-use crate::{Initial, Preparing, Ready};
+use crate::{Initial, Preparing, Ready, ReadyMap};
 use burn::module::{Module, Param};
 use burn::tensor::{Shape, Tensor};
 use gatto_kernels::linear as kernel;
-use gatto_kernels::prepared::Prepared;
-use std::sync::Arc;
 
 /// An affine map with weight `[I, O]` and bias `[O]`.
 #[derive(Module, Debug)]
@@ -31,9 +29,9 @@ impl Linear {
         self.ready = Ready::new(&self.weight, false, how);
     }
 
-    /// The weight as it was made ready, if it was.
-    pub(crate) fn prepared(&self) -> Option<Arc<Prepared>> {
-        self.ready.prepared()
+    /// The map of plain rows, if its weight was made ready.
+    pub fn ready(&self) -> Option<ReadyMap> {
+        ReadyMap::new(&self.ready, &self.bias.val())
     }
 
     /// Applies the map to every row: `[…, I]` → `[…, O]`.

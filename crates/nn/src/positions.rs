@@ -16,7 +16,7 @@
 //!
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `D` width of a head, `C` width.
 
-use crate::flex::{Gradient, Operand, operation};
+use crate::flex::{Gradient, Operand, Values, operation};
 use crate::{Initial, linear_map};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Int, Shape, Tensor, TensorData};
@@ -86,6 +86,9 @@ pub struct Positions {
     bias: Option<Param<Tensor<2>>>,
     /// `relative-clipped`: [2 k + 1, D].
     keys: Option<Param<Tensor<2>>>,
+    /// `weight` as plain values, once it is ready.
+    #[module(skip)]
+    ready: Option<Values>,
     #[module(skip)]
     waves: Waves,
     #[module(skip)]
@@ -103,20 +106,22 @@ impl Waves {
 
     /// The vectors of some positions, one behind the other. The width is always the same.
     fn of(&self, positions: impl Iterator<Item = usize>, width: usize) -> Vec<f32> {
-        let vector = |p: usize| (0..width).map(move |i| wave(p, i, width));
         let mut values = Vec::with_capacity(positions.size_hint().0 * width);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for p in positions {
-            if (p + 1) * width > Self::MOST {
-                values.extend(vector(p));
-                continue;
-            }
-            for next in kept.len() / width.max(1)..=p {
-                kept.extend(vector(next));
-            }
-            values.extend_from_slice(&kept[p * width..][..width]);
-        }
+        positions.for_each(|p| self.with(p, width, |vector| values.extend_from_slice(vector)));
         values
+    }
+
+    /// What is made of the vector of a position.
+    fn with<R>(&self, p: usize, width: usize, work: impl FnOnce(&[f32]) -> R) -> R {
+        let vector = |p: usize| (0..width).map(move |i| wave(p, i, width));
+        if (p + 1) * width > Self::MOST {
+            return work(&vector(p).collect::<Vec<f32>>());
+        }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for next in kept.len() / width.max(1)..=p {
+            kept.extend(vector(next));
+        }
+        work(&kept[p * width..][..width])
     }
 }
 
@@ -139,6 +144,7 @@ impl Positions {
             bias: (kind == PositionKind::Relative).then(|| initial.normal([buckets, heads], 0.1)),
             keys: (kind == PositionKind::RelativeClipped)
                 .then(|| initial.normal([2 * reach + 1, head], (head as f64).sqrt().recip())),
+            ready: None,
             waves: Waves::default(),
             settings,
         }
@@ -170,30 +176,37 @@ impl Positions {
         x + added.expand([batch, time, width])
     }
 
-    /// [`Positions::add`] of one column [B, 1, C] as plain values; none where the vectors of positions do not live on the CPU.
-    pub(crate) fn add_in_place(&self, x: &mut [f32], place: Place<'_>) -> Option<()> {
+    /// Makes the weights ready for prediction.
+    pub(crate) fn prepare(&mut self) {
+        self.ready = self.weight.as_ref().and_then(|weight| Values::of(&weight.val()));
+    }
+
+    /// Whether [`Positions::add_in_place`] has what it needs.
+    pub(crate) fn can_add_in_place(&self) -> bool {
+        self.weight.is_some() == self.ready.is_some()
+    }
+
+    /// [`Positions::add`] of one column [B, 1, C] as plain values, once weights are ready.
+    pub(crate) fn add_in_place(&self, x: &mut [f32], place: Place<'_>) {
         let width = self.settings.width;
         let column = |row: usize| place.first.saturating_sub(place.padding.map_or(0, |padding| padding[row]));
         let rows = x.chunks_exact_mut(width).enumerate();
-        match (self.settings.kind, &self.weight) {
-            (PositionKind::Learned, Some(weight)) => {
-                let (vectors, last) = (Operand::of(&weight.val())?, weight.dims()[0].saturating_sub(1));
-                for (row, x) in rows {
-                    add(x, &vectors.values.slice()[column(row).min(last) * width..][..width]);
-                }
+        match (self.settings.kind, &self.ready) {
+            (PositionKind::Learned, Some(vectors)) => {
+                let last = (vectors.slice().len() / width).saturating_sub(1);
+                rows.for_each(|(row, x)| add(x, &vectors.slice()[column(row).min(last) * width..][..width]));
+            }
+            (PositionKind::Sinusoidal, _) if place.padding.is_none() => {
+                self.waves.with(place.first, width, |vector| rows.for_each(|(_, x)| add(x, vector)));
             }
             (PositionKind::Sinusoidal, _) => {
-                // One vector for all rows where none has padding.
-                let count = place.padding.map_or(1, <[usize]>::len);
-                let vectors = self.waves.of((0..count).map(column), width);
-                rows.zip(vectors.chunks_exact(width).cycle()).for_each(|((_, x), vector)| add(x, vector));
+                rows.for_each(|(row, x)| self.waves.with(column(row), width, |vector| add(x, vector)));
             }
             (PositionKind::Index, _) => {
                 rows.for_each(|(row, x)| x.iter_mut().for_each(|value| *value += column(row) as f32));
             }
             _ => {}
         }
-        Some(())
     }
 
     /// What the distance of key and query adds to scores, whatever they are: [1, H, T, S] for queries

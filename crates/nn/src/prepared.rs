@@ -6,10 +6,11 @@
 //! A model that is loaded has its weights made ready straight from the file, through a [`Supply`]. What was made
 //! ready need not be a parameter as well: that then stays blank, a shape without values.
 
-use crate::flex::{Operand, is_plain, plain};
+use crate::flex::{Operand, Values, is_plain, plain};
 use burn::module::{Param, ParamId};
 use burn::tensor::Tensor;
-use gatto_kernels::prepared::Prepared;
+use gatto_kernels::Ending;
+use gatto_kernels::prepared::{Map, Prepared, forward_all};
 use gatto_kernels::quantised::Quantised;
 use gatto_kernels::recurrent::{Cell, PreparedWeights};
 use std::ops::Range;
@@ -168,6 +169,42 @@ impl Ready {
         };
         let y = weight.forward(x.values.slice(), bias.as_ref().map(|bias| bias.values.slice()));
         Some(plain(y, [rows, weight.shape().1]))
+    }
+}
+
+/// y = x W + b of plain rows, with a weight that is ready.
+#[derive(Clone, Debug)]
+pub struct ReadyMap {
+    weight: Arc<Prepared>,
+    bias: Values,
+}
+
+impl ReadyMap {
+    /// None where the weight is not ready.
+    pub fn new(weight: &Ready, bias: &Tensor<1>) -> Option<Self> {
+        Some(Self { weight: weight.0.clone()?, bias: Values::of(bias)? })
+    }
+
+    /// The y of rows `x` [N, I]: [N, O].
+    pub fn forward(&self, x: &[f32], y: &mut Vec<f32>) {
+        let (input, output) = self.weight.shape();
+        y.resize(x.len() / input.max(1) * output, 0.0);
+        forward_all(x, [self.to(self.ending(), y)]);
+    }
+
+    /// What becomes of the products.
+    pub(crate) fn ending(&self) -> Ending<'_> {
+        Ending::bias(Some(self.bias.slice()))
+    }
+
+    /// The map with an ending and a place for what it makes.
+    pub(crate) fn to<'a>(&'a self, ending: Ending<'a>, to: &'a mut [f32]) -> Map<'a> {
+        Map { weight: &self.weight, ending, to }
+    }
+
+    /// x += y of these rows.
+    pub(crate) fn add(&self, rows: &[f32], x: &mut [f32]) {
+        forward_all(rows, [self.to(Ending { add: true, ..self.ending() }, x)]);
     }
 }
 

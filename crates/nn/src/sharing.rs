@@ -27,11 +27,7 @@ impl Fan {
 
     /// The sentences that these rows need, in order, and how the rows belong to them then.
     pub(crate) fn select(&self, rows: &[usize]) -> (Vec<usize>, Self) {
-        let owner = |&row: &usize| match self {
-            Self::Even(count) => row / count,
-            Self::Uneven { most, places, .. } => places[row] / most,
-        };
-        let owners: Vec<usize> = rows.iter().map(owner).collect();
+        let owners: Vec<usize> = rows.iter().map(|&row| self.owner(row)).collect();
         let runs: Vec<&[usize]> = owners.chunk_by(|left, right| left == right).collect();
         let most = runs.iter().map(|run| run.len()).max().unwrap_or(1);
         let fan = match runs.iter().all(|run| run.len() == most) {
@@ -47,12 +43,22 @@ impl Fan {
         (runs.iter().map(|run| run[0]).collect(), fan)
     }
 
-    /// The sentence of each of `rows` rows.
-    pub(crate) fn owners(&self, rows: usize) -> Vec<u32> {
+    /// The sentence of a row.
+    fn owner(&self, row: usize) -> usize {
         match self {
-            Self::Even(count) => (0..rows).map(|row| (row / count) as u32).collect(),
-            Self::Uneven { most, places, .. } => places.iter().map(|place| (place / most) as u32).collect(),
+            Self::Even(count) => row / count,
+            Self::Uneven { most, places, .. } => places[row] / most,
         }
+    }
+
+    /// The sentence of each of `rows` rows.
+    pub(crate) fn owners(&self, rows: usize) -> impl Iterator<Item = u32> {
+        (0..rows).map(|row| self.owner(row) as u32)
+    }
+
+    /// Whether these rows, chosen of as many, belong to their sentences as those whose places they take.
+    pub(crate) fn stays(&self, rows: &[usize]) -> bool {
+        rows.iter().enumerate().all(|(place, &row)| self.owner(row) == self.owner(place))
     }
 
     /// Rows [R, T, W] as the queries of their sentences: [B, most · T, W].
@@ -171,8 +177,10 @@ mod tests {
     fn rows_share_their_sentence() {
         let three = Fan::ONE.select(&[0, 0, 0, 1, 1, 1, 2, 2, 2]);
         assert_eq!(three, (vec![0, 1, 2], Fan::Even(3)));
-        assert_eq!(three.1.owners(6), [0, 0, 0, 1, 1, 1]);
-        assert_eq!(fan(&[2, 1, 3]).owners(6), [0, 0, 1, 2, 2, 2]);
+        assert_eq!(three.1.owners(6).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1]);
+        assert_eq!(fan(&[2, 1, 3]).owners(6).collect::<Vec<_>>(), [0, 0, 1, 2, 2, 2]);
+        assert!(Fan::Even(3).stays(&[1, 1, 0, 5, 3, 3]) && fan(&[2, 1]).stays(&[1, 0, 2]));
+        assert!(!Fan::Even(2).stays(&[1, 2]) && !fan(&[2, 1]).stays(&[0, 2, 2]));
         // Any hypotheses of sentences 0 and 2, which stay where they are.
         assert_eq!(Fan::Even(3).select(&[1, 1, 0, 8, 6, 6]), (vec![0, 2], Fan::Even(3)));
         assert_eq!(Fan::Even(3).select(&[2, 4]), (vec![0, 1], Fan::ONE));

@@ -41,17 +41,16 @@ pub fn continued<S: Step>(
             let Hypothesis { finished, tokens, .. } = &found[row].hypothesis;
             place < prompts[row].len() || (!finished && tokens.len() < limits[row])
         };
-        let open: Vec<usize> = (0..rows.len()).filter(|&i| is_open(rows[i])).collect();
-        if open.is_empty() {
-            break;
-        }
-        if open.len() < rows.len() {
+        if !rows.iter().all(|&row| is_open(row)) {
+            let open: Vec<usize> = (0..rows.len()).filter(|&i| is_open(rows[i])).collect();
             state = model.select(state, &open);
             rows = open.iter().map(|&i| rows[i]).collect();
             tokens = open.iter().map(|&i| tokens[i]).collect();
         }
-        let (logits, next) = model.step(&tokens, state);
-        state = next;
+        if rows.is_empty() {
+            break;
+        }
+        let (logits, mut next) = model.step(&tokens, state);
         for (scores, (last, &row)) in logits.rows().zip(tokens.iter_mut().zip(&rows)) {
             let Continuation { prompt, hypothesis } = &mut found[row];
             if let Some(&given) = prompts[row].get(place) {
@@ -67,6 +66,8 @@ pub fn continued<S: Step>(
             }
             *last = token;
         }
+        model.take_back(logits, &mut next);
+        state = next;
     }
     found
 }

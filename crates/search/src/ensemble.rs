@@ -133,21 +133,32 @@ impl<S: Step> Step for Ensemble<S> {
     }
 
     fn step(&self, tokens: &[u32], state: Self::State) -> (Logits, Self::State) {
-        let EnsembleState { states, firsts } = state;
-        let (mut all, states): (Vec<Logits>, Vec<S::State>) = (self.models.iter().zip(states).enumerate())
+        let EnsembleState { mut states, firsts } = state;
+        if let ([model], Some(state)) = (&self.models[..], states.pop_if(|_| self.models.len() == 1)) {
+            let (logits, state) = model.step(tokens, state);
+            states.push(state);
+            return (logits, EnsembleState { states, firsts: Vec::new() });
+        }
+        let (all, states): (Vec<Logits>, Vec<S::State>) = (self.models.iter().zip(states).enumerate())
             .map(|(i, (model, state))| match firsts.get(i) {
                 Some(&first) => model.step(&vec![first; tokens.len()], state),
                 None => model.step(tokens, state),
             })
             .unzip();
-        let logits = if all.len() == 1 { all.remove(0) } else { self.mean(&all) };
-        (logits, EnsembleState { states, firsts: Vec::new() })
+        (self.mean(&all), EnsembleState { states, firsts: Vec::new() })
     }
 
     fn select(&self, state: Self::State, rows: &[usize]) -> Self::State {
         let EnsembleState { states, firsts } = state;
-        let states = self.models.iter().zip(states).map(|(model, state)| model.select(state, rows)).collect();
+        let each = states.into_iter().enumerate();
+        let states = each.map(|(i, state)| self.models[i].select(state, rows)).collect();
         EnsembleState { states, firsts }
+    }
+
+    fn take_back(&self, logits: Logits, state: &mut Self::State) {
+        if let ([model], [state]) = (&self.models[..], &mut state.states[..]) {
+            model.take_back(logits, state);
+        }
     }
 
     fn end(&self) -> u32 {

@@ -119,6 +119,10 @@ impl<S: Step> Step for Followed<'_, S> {
         FollowedState { inner: self.model.select(state.inner, rows), rows: chosen, begun: state.begun }
     }
 
+    fn take_back(&self, logits: Logits, state: &mut Self::State) {
+        self.model.take_back(logits, &mut state.inner);
+    }
+
     fn end(&self) -> u32 {
         self.model.end()
     }

@@ -102,6 +102,12 @@ impl<S: Step, O: Step> Step for Fusion<S, O> {
         }
     }
 
+    fn take_back(&self, logits: Logits, state: &mut Self::State) {
+        if self.others.is_empty() {
+            self.model.take_back(logits, &mut state.state);
+        }
+    }
+
     fn end(&self) -> u32 {
         self.model.end()
     }

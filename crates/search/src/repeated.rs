@@ -26,6 +26,10 @@ impl<S: Step> Step for Repeated<'_, S> {
         self.model.select(state, rows)
     }
 
+    fn take_back(&self, logits: Logits, state: &mut S::State) {
+        self.model.take_back(logits, state);
+    }
+
     fn end(&self) -> u32 {
         self.model.end()
     }

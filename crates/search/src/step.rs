@@ -22,6 +22,9 @@ pub trait Step {
     /// Tokens that are never written, such as padding.
     fn forbidden(&self) -> &[u32];
 
+    /// Takes scores back that nobody reads any more, for the step behind `state` to write its own there.
+    fn take_back(&self, _logits: Logits, _state: &mut Self::State) {}
+
     /// How many tokens there are, if the model says so; models that write together must.
     fn vocabulary(&self) -> Option<usize> {
         None
@@ -63,6 +66,22 @@ impl Logits {
     /// log p of a token, from the scores of all.
     pub(crate) fn log_probability(&self, row: &[f32], token: u32) -> f32 {
         row.get(token as usize).map_or(f32::NEG_INFINITY, |score| score - self.log_sum(row))
+    }
+
+    /// [`Logits::log_sum`] of every row.
+    pub(crate) fn log_sums(&self, to: &mut Vec<f32>) {
+        to.clear();
+        to.extend(self.rows().map(|row| self.log_sum(row)));
+    }
+
+    /// A row; nothing if there is none.
+    pub(crate) fn row(&self, number: usize) -> &[f32] {
+        self.values.get(number * self.vocabulary..(number + 1) * self.vocabulary).unwrap_or_default()
+    }
+
+    /// The scores of all rows, one behind the other.
+    pub fn into_values(self) -> Vec<f32> {
+        self.values
     }
 
     /// The rows, in order.

@@ -1,7 +1,7 @@
 //! Attention of one query in each row, over keys and values that lie where they were made.
 //!
 //! While a sequence is written, every step leaves a column of keys and values. Here they are read from as many pieces
-//! as there are, each with rows of its own: which of them a row goes on from is all that changes when rows are chosen,
+//! as there are, each with places of its own: which of them a row goes on from is all that changes when rows are chosen,
 //! and nothing is ever copied. What a row sees depends on nothing but the row.
 //!
 //! Letters: `R` rows, `H` heads, `D` width of a head, `S` keys of a row.
@@ -10,6 +10,8 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::softmax::{LANES, softmax};
+use crate::kept::{self, Kept, emptied};
+use std::cell::Cell;
 
 /// Multiplications that are worth a thread of their own.
 const WORTH: usize = 1 << 17;
@@ -19,13 +21,33 @@ const FOUR: usize = 4;
 /// Some columns of keys and values.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
-    /// `[rows, columns, H·D]`.
+    /// `[…, H·D]`.
     pub keys: &'a [f32],
-    /// `[rows, columns, H·D]`.
+    /// `[…, H·D]`.
     pub values: &'a [f32],
     /// How many columns.
     pub columns: usize,
-    /// Of each of the `R` rows, which row of the piece is its own; all in order if not given.
+    /// Which of the keys and values are those of a row.
+    pub places: Places<'a>,
+}
+
+/// Where the columns of each of the `R` rows lie in a piece.
+#[derive(Clone, Copy, Debug)]
+pub enum Places<'a> {
+    /// One behind the other, `[…, columns]`: those of row r are the r-th of them, or those that stand here for it.
+    Together(Option<&'a [u32]>),
+    /// Each by itself: `[columns, R]`.
+    Apart(&'a [u32]),
+}
+
+/// Which keys exist.
+#[derive(Clone, Copy, Debug)]
+pub struct Mask<'a> {
+    /// `[…, columns]`, 0 where a key does not exist. There are `S` columns, or more.
+    pub exists: &'a [f32],
+    /// How many columns.
+    pub columns: usize,
+    /// Of each of the `R` rows, which row of the mask is its own; all in order if not given.
     pub rows: Option<&'a [u32]>,
 }
 
@@ -40,10 +62,22 @@ pub struct Column<'a> {
     pub scale: f32,
     /// The keys and values, in order.
     pub pieces: &'a [Piece<'a>],
-    /// For each row: `[S]`, 0 where a key does not exist. All exist if not given.
-    pub masks: Option<&'a [&'a [f32]]>,
+    /// Which of them exist; all if not given.
+    pub mask: Option<Mask<'a>>,
     /// Added to the scores: `[H, S]` for all rows, or `[R, H, S]`.
     pub bias: Option<&'a [f32]>,
+}
+
+impl Mask<'_> {
+    /// Where the first `count` keys of a row exist.
+    fn of_row(&self, row: usize, count: usize) -> &[f32] {
+        &self.exists[own(self.rows, row) * self.columns..][..count]
+    }
+}
+
+/// Which row is that of `row`.
+fn own(rows: Option<&[u32]>, row: usize) -> usize {
+    rows.map_or(row, |rows| rows[row] as usize)
 }
 
 impl<'a> Column<'a> {
@@ -52,17 +86,48 @@ impl<'a> Column<'a> {
         self.pieces.iter().map(|piece| piece.columns).sum()
     }
 
-    /// The keys and the values of a row, one behind the other.
-    fn of_row(&self, row: usize, keys: &mut Vec<&'a [f32]>, values: &mut Vec<&'a [f32]>) {
+    /// The keys and the values of a row, one behind the other, where there are so many rows.
+    fn of_row(&self, row: usize, rows: usize, keys: &mut Vec<&'a [f32]>, values: &mut Vec<&'a [f32]>) {
         let width = self.heads * self.width;
         keys.clear();
         values.clear();
         for piece in self.pieces {
-            let own = piece.rows.map_or(row, |rows| rows[row] as usize);
-            let place = own * piece.columns * width..(own + 1) * piece.columns * width;
-            keys.extend(piece.keys[place.clone()].chunks_exact(width));
-            values.extend(piece.values[place].chunks_exact(width));
+            match piece.places {
+                Places::Together(of_rows) => {
+                    let first = own(of_rows, row) * piece.columns * width;
+                    let place = first..first + piece.columns * width;
+                    keys.extend(piece.keys[place.clone()].chunks_exact(width));
+                    values.extend(piece.values[place].chunks_exact(width));
+                }
+                Places::Apart(places) => {
+                    for column in places.chunks_exact(rows).take(piece.columns) {
+                        let place = column[row] as usize * width..(column[row] as usize + 1) * width;
+                        keys.push(&piece.keys[place.clone()]);
+                        values.push(&piece.values[place]);
+                    }
+                }
+            }
         }
+    }
+}
+
+/// What a thread looks with.
+#[derive(Default)]
+struct Room {
+    keys: Vec<&'static [f32]>,
+    values: Vec<&'static [f32]>,
+    scores: Vec<f32>,
+    exists: Vec<f32>,
+}
+
+thread_local! {
+    static ROOM: Cell<Room> = Cell::default();
+}
+
+impl Kept for Room {
+    fn bytes(&self) -> usize {
+        let lists = self.keys.capacity() + self.values.capacity();
+        lists * size_of::<&[f32]>() + (self.scores.capacity() + self.exists.capacity()) * size_of::<f32>()
     }
 }
 
@@ -83,7 +148,9 @@ pub fn forward_column(q: &[f32], column: &Column<'_>, context: &mut [f32], weigh
     let part = |index: usize, context: &mut [f32], weights: &mut [f32]| {
         let first = index * block;
         let q = &q[first * row..][..context.len()];
-        crate::instructions::arch().dispatch(Rows { column, first, q, context, weights, keys });
+        kept::with(&ROOM, |room| {
+            crate::instructions::arch().dispatch(Rows { column, first, rows, q, context, weights, keys, room });
+        });
     };
     if parts == 1 {
         return part(0, context, weights);
@@ -98,10 +165,13 @@ pub fn forward_column(q: &[f32], column: &Column<'_>, context: &mut [f32], weigh
 struct Rows<'a, 'b> {
     column: &'b Column<'a>,
     first: usize,
+    /// How many there are in all.
+    rows: usize,
     q: &'b [f32],
     context: &'b mut [f32],
     weights: &'b mut [f32],
     keys: usize,
+    room: &'b mut Room,
 }
 
 impl WithSimd for Rows<'_, '_> {
@@ -109,18 +179,22 @@ impl WithSimd for Rows<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { column, first, q, context, weights, keys } = self;
-        let Column { heads, width, scale, masks, bias, .. } = *column;
-        let (mut own_keys, mut own_values) = (Vec::with_capacity(keys), Vec::with_capacity(keys));
-        let mut scores = vec![0.0; keys.next_multiple_of(LANES)];
-        let mut exists = vec![0.0; scores.len()];
+        let Self { column, first, rows, q, context, weights, keys, room } = self;
+        let Column { heads, width, scale, mask, bias, .. } = *column;
+        let Room { keys: kept_keys, values: kept_values, scores, exists } = room;
+        let mut own_keys = emptied(std::mem::take(kept_keys));
+        let mut own_values = emptied(std::mem::take(kept_values));
+        for places in [&mut *scores, &mut *exists] {
+            places.clear();
+            places.resize(keys.next_multiple_of(LANES), 0.0);
+        }
         exists[..keys].fill(1.0);
         let each = q.chunks_exact(heads * width).zip(context.chunks_exact_mut(heads * width));
         for (index, ((q, context), weights)) in each.zip(weights.chunks_exact_mut(heads * keys)).enumerate() {
             let row = first + index;
-            column.of_row(row, &mut own_keys, &mut own_values);
-            if let Some(masks) = masks {
-                exists[..keys].copy_from_slice(&masks[row][..keys]);
+            column.of_row(row, rows, &mut own_keys, &mut own_values);
+            if let Some(mask) = mask {
+                exists[..keys].copy_from_slice(mask.of_row(row, keys));
             }
             let of_heads = q.chunks_exact(width).zip(context.chunks_exact_mut(width));
             for (head, ((q, context), weights)) in of_heads.zip(weights.chunks_exact_mut(keys)).enumerate() {
@@ -141,11 +215,12 @@ impl WithSimd for Rows<'_, '_> {
                         *score += bias;
                     }
                 }
-                softmax(&mut scores, &exists, keys);
+                softmax(scores, exists, keys);
                 weights.copy_from_slice(&scores[..keys]);
                 average(simd, weights, &own_values, head * width, context);
             }
         }
+        (*kept_keys, *kept_values) = (emptied(own_keys), emptied(own_values));
     }
 }
 
@@ -262,11 +337,13 @@ mod tests {
                 .iter()
                 .zip(&chosen)
                 .zip(&lengths)
-                .map(|((made, rows), &columns)| Piece { keys: &made[0], values: &made[1], columns, rows: Some(rows) })
+                .map(|((made, rows), &columns)| {
+                    Piece { keys: &made[0], values: &made[1], columns, places: Places::Together(Some(rows)) }
+                })
                 .collect();
-            let masks: Vec<&[f32]> = mask.chunks_exact(keys).collect();
             let column = Column {
-                heads, width, scale: 0.7, pieces: &pieces, masks: masked.then_some(&masks[..]),
+                heads, width, scale: 0.7, pieces: &pieces,
+                mask: masked.then_some(Mask { exists: &mask, columns: keys, rows: None }),
                 bias: biased.then_some(&bias[..]),
             };
             let (mut context, mut weights) = (vec![9.0; rows * row], vec![9.0; rows * heads * keys]);
@@ -277,14 +354,31 @@ mod tests {
             for (found, expected) in weights.iter().zip(&expected.weights) {
                 prop_assert!((found - expected).abs() < 1e-5, "{found} and not {expected}");
             }
+            // Columns that lie apart are those that lie together.
+            let apart: Vec<Vec<u32>> = chosen
+                .iter()
+                .zip(&lengths)
+                .map(|(rows, &len)| {
+                    (0..len).flat_map(|at| rows.iter().map(move |row| row * len as u32 + at as u32)).collect()
+                })
+                .collect();
+            let spread: Vec<Piece<'_>> = pieces
+                .iter()
+                .zip(&apart)
+                .map(|(piece, places)| Piece { places: Places::Apart(places), ..*piece })
+                .collect();
+            let (mut again, mut looked) = (vec![9.0; rows * row], vec![9.0; rows * heads * keys]);
+            forward_column(&q, &Column { pieces: &spread, ..column }, &mut again, &mut looked);
+            prop_assert_eq!((&again, &looked), (&context, &weights));
             // One row alone is what it is beside others.
+            let own = [rows as u32 - 1];
             let pieces: Vec<Piece<'_>> = pieces
                 .iter()
-                .map(|piece| Piece { rows: piece.rows.map(|rows| &rows[rows.len() - 1..]), ..*piece })
+                .zip(&chosen)
+                .map(|(piece, rows)| Piece { places: Places::Together(Some(&rows[rows.len() - 1..])), ..*piece })
                 .collect();
-            let own = masks[rows - 1..].to_vec();
             let last = Column {
-                pieces: &pieces, masks: masked.then_some(&own[..]),
+                pieces: &pieces, mask: column.mask.map(|mask| Mask { rows: Some(&own), ..mask }),
                 bias: biased.then_some(&bias[bias.len() - heads * keys..]), ..column
             };
             let (mut alone, mut looked) = (vec![0.0; row], vec![0.0; heads * keys]);
@@ -299,8 +393,8 @@ mod tests {
         let (rows, keys, heads, width) = (64, 20, 4, 64);
         let row = heads * width;
         let (q, k, v) = (values(rows * row, 1), values(rows * keys * row, 2), values(rows * keys * row, 3));
-        let pieces = [Piece { keys: &k, values: &v, columns: keys, rows: None }];
-        let column = Column { heads, width, scale: 1.0, pieces: &pieces, masks: None, bias: None };
+        let pieces = [Piece { keys: &k, values: &v, columns: keys, places: Places::Together(None) }];
+        let column = Column { heads, width, scale: 1.0, pieces: &pieces, mask: None, bias: None };
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             let (mut context, mut weights) = (vec![0.0; rows * row], vec![0.0; rows * heads * keys]);

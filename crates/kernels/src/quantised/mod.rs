@@ -15,9 +15,11 @@ mod sums;
 
 use crate::ending::Ending;
 use crate::instructions::arch;
+use crate::kept::{self, Kept};
 use crate::parts::{Grain, in_parts};
 use crate::product::ViewMut;
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::ops::Range;
 use sums::{GROUP, Instructions, Integers, Line, MOST_ROWS, Panel, STRIP, WIDTH};
 
@@ -38,10 +40,29 @@ pub struct Quantised {
     totals: Vec<i32>,
 }
 
-/// Rows of x in eight bits.
-pub(crate) struct Rows {
+/// Rows of x in eight bits. Their memory is that of the rows which the thread had before.
+pub(crate) struct Rows(Room);
+
+#[derive(Default)]
+struct Room {
     integers: Integers,
     scales: Vec<f32>,
+}
+
+thread_local! {
+    static ROOM: Cell<Room> = Cell::default();
+}
+
+impl Kept for Room {
+    fn bytes(&self) -> usize {
+        self.integers.bytes() + self.scales.capacity() * size_of::<f32>()
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        kept::keep(&ROOM, std::mem::take(&mut self.0));
+    }
 }
 
 impl Quantised {
@@ -185,7 +206,8 @@ impl Quantised {
         ending: Ending<'_>,
         mut y: ViewMut<'_>,
     ) {
-        let (depth, together) = (self.input.div_ceil(GROUP), rows.integers.columns());
+        let Room { integers, scales: of_rows } = &rows.0;
+        let (depth, together) = (self.input.div_ceil(GROUP), integers.columns());
         for from in columns.clone().step_by(together) {
             let these = from..columns.end.min(from + together);
             let panel = Panel {
@@ -199,9 +221,9 @@ impl Quantised {
             };
             for row in inside.clone().step_by(MOST_ROWS) {
                 let together = MOST_ROWS.min(inside.end - row);
-                let scales = &rows.scales[row..][..together];
+                let scales = &of_rows[row..][..together];
                 let place = (row - inside.start, from - columns.start);
-                panel.multiply(&rows.integers, row * depth, scales, &mut y, place);
+                panel.multiply(integers, row * depth, scales, &mut y, place);
             }
         }
     }
@@ -214,15 +236,18 @@ impl Rows {
 
     fn for_instructions(instructions: Instructions, x: &[f32], input: usize) -> Self {
         let (depth, count) = (input.div_ceil(GROUP), x.len() / input.max(1));
-        let (mut integers, mut scales) = (Integers::zeros(instructions, count * depth), vec![0.0; count]);
-        match &mut integers {
+        let mut room = ROOM.take();
+        room.integers.become_zeros(instructions, count * depth);
+        let Room { integers, scales } = &mut room;
+        scales.resize(count, 0.0);
+        match integers {
             #[cfg(target_arch = "x86_64")]
-            Integers::Vnni(values) => quantise_rows(x, input, values, &mut scales, |p| (p + 128) as u8),
+            Integers::Vnni(values) => quantise_rows(x, input, values, scales, |p| (p + 128) as u8),
             #[cfg(target_arch = "x86_64")]
-            Integers::Avx2(values) => quantise_rows(x, input, values, &mut scales, |p| p as i16),
-            Integers::Plain(values) => quantise_rows(x, input, values, &mut scales, |p| p as i8),
+            Integers::Avx2(values) => quantise_rows(x, input, values, scales, |p| p as i16),
+            Integers::Plain(values) => quantise_rows(x, input, values, scales, |p| p as i8),
         }
-        Self { integers, scales }
+        Self(room)
     }
 }
 

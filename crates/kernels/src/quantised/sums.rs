@@ -68,15 +68,38 @@ pub(super) enum Integers {
     Plain(Vec<[i8; GROUP]>),
 }
 
+impl Default for Integers {
+    fn default() -> Self {
+        Self::Plain(Vec::new())
+    }
+}
+
 impl Integers {
-    /// So many zeros for these instructions.
-    pub(super) fn zeros(instructions: Instructions, len: usize) -> Self {
-        match instructions {
+    /// So many zeros for these instructions; in the same memory, if these were for them as well.
+    pub(super) fn become_zeros(&mut self, instructions: Instructions, len: usize) {
+        match (instructions, &mut *self) {
             #[cfg(target_arch = "x86_64")]
-            Instructions::Vnni => Self::Vnni(vec![[128; GROUP]; len]),
+            (Instructions::Vnni, Self::Vnni(values)) => refill(values, [128; GROUP], len),
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => Self::Avx2(vec![[0; GROUP]; len]),
-            Instructions::Plain => Self::Plain(vec![[0; GROUP]; len]),
+            (Instructions::Vnni, _) => *self = Self::Vnni(vec![[128; GROUP]; len]),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Avx2, Self::Avx2(values)) => refill(values, [0; GROUP], len),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Avx2, _) => *self = Self::Avx2(vec![[0; GROUP]; len]),
+            (Instructions::Plain, Self::Plain(values)) => refill(values, [0; GROUP], len),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Plain, _) => *self = Self::Plain(vec![[0; GROUP]; len]),
+        }
+    }
+
+    /// The memory that they hold.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Vnni(values) => values.capacity() * size_of::<[u8; GROUP]>(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(values) => values.capacity() * size_of::<[i16; GROUP]>(),
+            Self::Plain(values) => values.capacity() * size_of::<[i8; GROUP]>(),
         }
     }
 
@@ -91,6 +114,12 @@ impl Integers {
             Self::Plain(_) => STRIP,
         }
     }
+}
+
+/// Has a list hold a value so many times, and nothing else.
+fn refill<T: Copy>(list: &mut Vec<T>, value: T, len: usize) {
+    list.clear();
+    list.resize(len, value);
 }
 
 /// [`GROUP`] rows of a strip: a group of terms of each of its columns, which fill a line of the caches.

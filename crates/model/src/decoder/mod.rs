@@ -113,8 +113,8 @@ fn averaged(layers: &[Tensor<4>]) -> Option<Tensor<3>> {
 
 impl State {
     /// The state with only these rows, in this order; a row may be taken more than once.
-    pub fn select(&self, rows: &[usize]) -> Self {
-        match &self.0 {
+    pub fn select(self, rows: &[usize]) -> Self {
+        match self.0 {
             Kind::Recurrent(state) => Self(Kind::Recurrent(state.select(rows))),
             Kind::Transformer(state) => Self(Kind::Transformer(state.select(rows))),
         }
@@ -177,6 +177,17 @@ impl Decoder {
         }
     }
 
+    /// Reads one token per row behind those that made `state`, and leaves what the output layer reads in `rows` [R, width], without
+    /// asking for memory once it has some. Tells whether it did: else nothing has changed, and [`Decoder::advance`] can do it.
+    pub(crate) fn step_in_place(&self, tokens: &[u32], state: &mut State, rows: &mut Vec<f32>) -> bool {
+        match (self, &mut state.0) {
+            (Self::Transformer(decoder), Kind::Transformer(state)) => {
+                decoder.step_in_place(tokens, state, rows)
+            }
+            _ => false,
+        }
+    }
+
     /// Scores over the vocabulary: features [N, width] → [N, V]. `source` has vectors that may do double
     /// duty; its own if not given.
     pub(crate) fn project<'a>(&'a self, features: Tensor<2>, source: Option<&'a Embedding>) -> Unscored<'a> {
@@ -201,6 +212,7 @@ impl Decoder {
             }
             Self::Transformer(decoder) => {
                 decoder.stack.prepare(how);
+                decoder.embedding.prepare();
                 (&mut decoder.output, &decoder.embedding)
             }
         };

@@ -1,7 +1,7 @@
 //! The Transformer's decoder: every column sees those before it, and the source from every layer.
 
 use super::Written;
-use crate::memory::{Memory, Tokens, row_ids};
+use crate::memory::{Memory, Tokens};
 use crate::output::Output;
 use burn::module::Module;
 use gatto_nn::transformer::{Stack, StackState};
@@ -20,11 +20,8 @@ pub(crate) struct TransformerDecoder {
 pub(crate) struct TransformerState(StackState);
 
 impl TransformerState {
-    pub(crate) fn select(&self, rows: &[usize]) -> Self {
-        match self.0.device() {
-            Some(device) => Self(self.0.select(rows, &row_ids(rows, &device))),
-            None => self.clone(),
-        }
+    pub(crate) fn select(self, rows: &[usize]) -> Self {
+        Self(self.0.select(rows))
     }
 }
 
@@ -35,6 +32,16 @@ impl TransformerDecoder {
             Some(memory) => self.stack.beside(&memory.states, &memory.mask),
             None => StackState::default(),
         })
+    }
+
+    /// As [`Decoder::step_in_place`](super::Decoder::step_in_place).
+    pub(super) fn step_in_place(
+        &self,
+        tokens: &[u32],
+        state: &mut TransformerState,
+        rows: &mut Vec<f32>,
+    ) -> bool {
+        self.embedding.read(tokens, rows) && self.stack.step_in_place(rows, &mut state.0, None)
     }
 
     pub(crate) fn advance(

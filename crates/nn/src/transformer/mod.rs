@@ -7,6 +7,7 @@
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `C` width of a layer, `F` inner width.
 
 mod columns;
+mod exists;
 mod layer;
 mod looks;
 mod stack;

@@ -2,14 +2,17 @@
 
 use super::NormOrder;
 use super::columns::{Columns, Readable};
+use super::exists::Exists;
 use super::layer::{Layer, Surroundings};
 use super::looks::Looks;
+use super::step::{Norm, ReadyNorm, Room};
 use crate::attention::Sight;
 use crate::positions::{Place, PositionSettings, Positions};
-use crate::sharing::{Fan, row_ids};
+use crate::sharing::{Fan, ids, row_ids};
 use crate::{Activation, Initial, LayerNorm, Noise, Preparing, dropout};
 use burn::module::Module;
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Device, Tensor};
+use std::sync::Arc;
 
 /// The choices that make a stack.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +54,9 @@ pub struct Stack {
     pub(super) layers: Vec<Layer>,
     /// Behind the last layer, where norms stand before.
     pub(super) norm: Option<LayerNorm>,
+    /// The same laid ready for one column after the other.
+    #[module(skip)]
+    pub(super) ready_norm: ReadyNorm,
     #[module(skip)]
     pub(super) settings: StackSettings,
 }
@@ -62,13 +68,21 @@ pub struct StackState {
     pub(super) own: Columns,
     /// The source as every layer sees it, and where it exists.
     pub(super) source: Vec<Readable>,
-    pub(super) source_mask: Option<Tensor<2>>,
+    pub(super) source_mask: Option<Exists>,
     pub(super) fan: Fan,
-    /// 1 where an own column exists [B, S], if some do not, and how many of a row's first do not. Columns behind the
-    /// last of the mask exist.
-    pub(super) gaps: Option<(Tensor<2>, Vec<usize>)>,
+    pub(super) gaps: Option<Gaps>,
     /// Columns so far.
     pub time: usize,
+    pub(super) room: Room,
+}
+
+/// Own columns that do not exist.
+#[derive(Clone, Debug)]
+pub(super) struct Gaps {
+    /// Columns behind the last of these exist.
+    pub(super) exists: Exists,
+    /// How many of a row's first do not.
+    pub(super) padding: Vec<usize>,
 }
 
 /// What a stack made.
@@ -90,30 +104,23 @@ impl StackState {
         self.own.device().or_else(|| self.source.first().map(|part| part.tensors.keys.device()))
     }
 
-    /// The state with only these rows, in this order.
-    pub fn select(&self, rows: &[usize], ids: &Tensor<1, Int>) -> Self {
-        let mask = |mask: &Tensor<2>| mask.clone().select(0, ids.clone());
-        let (sentences, fan) = self.fan.select(rows);
-        let count = self.source_mask.as_ref().map_or(0, |mask| mask.dims()[0]);
-        let of_source = row_ids(&sentences, count, &ids.device());
-        let source_mask = self.source_mask.clone();
-        Self {
-            own: self.own.select(rows),
-            source: match &of_source {
-                Some(ids) => self.source.iter().map(|part| part.map(|x| x.select(0, ids.clone()))).collect(),
-                None => self.source.clone(),
-            },
-            source_mask: match of_source {
-                Some(ids) => source_mask.map(|mask| mask.select(0, ids)),
-                None => source_mask,
-            },
-            fan,
-            gaps: self
-                .gaps
-                .as_ref()
-                .map(|(exists, padding)| (mask(exists), rows.iter().map(|&row| padding[row]).collect())),
-            time: self.time,
+    /// The state with only these rows, in this order. Nothing that belongs to sentences is touched where the rows go on belonging
+    /// to theirs as before, as the hypotheses of a beam do.
+    pub fn select(mut self, rows: &[usize]) -> Self {
+        let stays = self.own.rows() == Some(rows.len()) && self.fan.stays(rows);
+        if let Some(mask) = self.source_mask.as_ref().filter(|_| !stays) {
+            let (sentences, fan) = self.fan.select(rows);
+            if let Some(ids) = row_ids(&sentences, mask.tensor.dims()[0], &mask.tensor.device()) {
+                self.source = self.source.iter().map(|part| part.map(|x| x.select(0, ids.clone()))).collect();
+                self.source_mask = Some(mask.select(ids));
+            }
+            self.fan = fan;
         }
+        self.gaps = self.gaps.map(|Gaps { exists, padding }| Gaps {
+            exists: exists.select(ids(rows, &exists.tensor.device())),
+            padding: rows.iter().map(|&row| padding[row]).collect(),
+        });
+        Self { own: self.own.select(rows), ..self }
     }
 }
 
@@ -121,6 +128,8 @@ impl Stack {
     /// Makes the weights ready for prediction.
     pub fn prepare(&mut self, how: Preparing<'_>) {
         self.layers.iter_mut().for_each(|layer| layer.prepare(how));
+        self.ready_norm = ReadyNorm(self.norm.as_ref().and_then(Norm::new).map(Arc::new));
+        self.positions.prepare();
     }
 
     /// Has a head of a layer, both counted from 0, give nought from now on: one that looks at the source, or one that looks
@@ -140,6 +149,7 @@ impl Stack {
             positions: Positions::new(settings.positions, initial),
             layers: (0..settings.layers).map(|_| Layer::new(&settings, initial)).collect(),
             norm: (settings.norm == NormOrder::Pre).then(|| LayerNorm::new(settings.width, initial)),
+            ready_norm: ReadyNorm::default(),
             settings,
         }
     }
@@ -153,13 +163,13 @@ impl Stack {
     pub fn beside(&self, states: &Tensor<3>, mask: &Tensor<2>) -> StackState {
         let seen = self.layers.iter().filter_map(|layer| layer.source(states));
         let source = seen.map(Readable::new).collect();
-        StackState { source_mask: Some(mask.clone()), source, ..StackState::default() }
+        StackState { source_mask: Some(Exists::new(mask.clone())), source, ..StackState::default() }
     }
 
     /// Before the first column of rows that end together: `mask` [B, T] is 1 where a column exists, and
     /// the first `padding` of each row do not.
     pub fn ending_together(mask: Tensor<2>, padding: Vec<usize>) -> StackState {
-        StackState { gaps: Some((mask, padding)), ..StackState::default() }
+        StackState { gaps: Some(Gaps { exists: Exists::new(mask), padding }), ..StackState::default() }
     }
 
     /// Reads token vectors `x` [B, T, C] behind what `state` has read. `mask` [B, T] tells which exist;
@@ -178,16 +188,19 @@ impl Stack {
             },
             Some(_) => state,
         };
-        let StackState { own, source, source_mask, fan, gaps, time: first } = state;
+        let StackState { own, source, source_mask, fan, gaps, time: first, room } = state;
         let [batch, time, width] = x.dims();
         let keys = first + time;
-        let gaps = gaps.map(|(exists, padding)| match keys - exists.dims()[1].min(keys) {
-            0 => (exists, padding),
-            new => (Tensor::cat(vec![exists, Tensor::ones([batch, new], &x.device())], 1), padding),
+        let gaps = gaps.map(|Gaps { exists, padding }| match keys - exists.tensor.dims()[1].min(keys) {
+            0 => Gaps { exists, padding },
+            new => {
+                let ones = Tensor::ones([batch, new], &x.device());
+                Gaps { exists: Exists::new(Tensor::cat(vec![exists.tensor, ones], 1)), padding }
+            }
         });
-        let place = Place { first, padding: gaps.as_ref().map(|(_, padding)| padding.as_slice()) };
+        let place = Place { first, padding: gaps.as_ref().map(|gaps| gaps.padding.as_slice()) };
         let sight = Sight {
-            mask: gaps.as_ref().map(|(exists, _)| exists.clone()).or_else(|| match self.settings.causal {
+            mask: gaps.as_ref().map(|gaps| gaps.exists.tensor.clone()).or_else(|| match self.settings.causal {
                 true => None,
                 false => mask.cloned(),
             }),
@@ -198,7 +211,8 @@ impl Stack {
         let mut x = dropout(self.positions.add(scaled, place), self.settings.embedding_dropout, noise);
         let (mut after, mut weights, mut cross_weights) = (Vec::new(), Looks::default(), Looks::default());
         for (depth, layer) in self.layers.iter().enumerate() {
-            let seen = Sight { mask: source_mask.clone(), ..Sight::default() };
+            let mask = source_mask.as_ref().map(|mask| mask.tensor.clone());
+            let seen = Sight { mask, ..Sight::default() };
             let around = Surroundings {
                 first,
                 positions: &self.positions,
@@ -219,7 +233,7 @@ impl Stack {
             None => x,
         };
         let own = Columns::new(after);
-        let state = StackState { own, source, source_mask, fan, gaps, time: keys };
+        let state = StackState { own, source, source_mask, fan, gaps, time: keys, room };
         StackOutput { states, weights, cross_weights, state }
     }
 }

@@ -6,77 +6,51 @@
 //! keys and values stay where they were made.
 
 use super::columns::Readable;
+use super::exists::Exists;
 use super::layer::Layer;
 use super::looks::Looks;
 use super::stack::{Stack, StackOutput, StackState};
 use super::{NormOrder, StackSettings};
 use crate::attention::MultiHead;
-use crate::flex::{Operand, plain};
+use crate::flex::{Values, plain};
 use crate::norm::EPSILON;
 use crate::positions::Place;
-use crate::{LayerNorm, Linear};
+use crate::{LayerNorm, Linear, ReadyMap};
 use burn::tensor::Tensor;
-use gatto_kernels::attention::{Column, Piece, forward_column};
-use gatto_kernels::prepared::{Map, Prepared, forward_all};
-use gatto_kernels::{Ending, norm};
+use gatto_kernels::attention::{Column, Mask, Piece, forward_column};
+use gatto_kernels::prepared::forward_all;
+use gatto_kernels::{Ending, emptied, norm};
 use std::sync::Arc;
 
 /// A layer laid ready for one column after the other.
 #[derive(Debug)]
 pub(super) struct LayerStep {
     /// Queries, keys and values of its own columns.
-    own: [Affine; 3],
-    output: Affine,
+    own: [ReadyMap; 3],
+    output: ReadyMap,
     norm: Norm,
     cross: Option<CrossStep>,
-    inner: Affine,
-    outer: Affine,
+    inner: ReadyMap,
+    outer: ReadyMap,
     feed_forward_norm: Norm,
 }
 
 /// How it looks at a source.
 #[derive(Debug)]
 struct CrossStep {
-    query: Affine,
-    output: Affine,
+    query: ReadyMap,
+    output: ReadyMap,
     norm: Norm,
 }
 
-/// y = x W + b.
 #[derive(Debug)]
-struct Affine {
-    weight: Arc<Prepared>,
-    bias: Vec<f32>,
-}
-
-#[derive(Debug)]
-struct Norm {
+pub(super) struct Norm {
     scale: Vec<f32>,
     shift: Vec<f32>,
 }
 
-impl Affine {
-    /// None where the map is not ready.
-    fn new(map: &Linear) -> Option<Self> {
-        Some(Self { weight: map.prepared()?, bias: values(&map.bias.val())? })
-    }
-
-    fn ending(&self) -> Ending<'_> {
-        Ending::bias(Some(&self.bias))
-    }
-
-    fn map<'a>(&'a self, ending: Ending<'a>, to: &'a mut [f32]) -> Map<'a> {
-        Map { weight: &self.weight, ending, to }
-    }
-
-    /// x += y of these rows.
-    fn add(&self, rows: &[f32], x: &mut [f32]) {
-        forward_all(rows, [self.map(Ending { add: true, ..self.ending() }, x)]);
-    }
-}
-
 impl Norm {
-    fn new(norm: &LayerNorm) -> Option<Self> {
+    pub(super) fn new(norm: &LayerNorm) -> Option<Self> {
         Some(Self { scale: values(&norm.scale.val())?, shift: values(&norm.shift.val())? })
     }
 
@@ -86,7 +60,7 @@ impl Norm {
 }
 
 fn values<const D: usize>(tensor: &Tensor<D>) -> Option<Vec<f32>> {
-    Some(Operand::of(tensor)?.values.slice().to_vec())
+    Some(Values::of(tensor)?.slice().to_vec())
 }
 
 impl LayerStep {
@@ -105,194 +79,188 @@ impl LayerStep {
             output,
             norm: Norm::new(&layer.attention_norm)?,
             cross,
-            inner: Affine::new(&layer.feed_forward.inner)?,
-            outer: Affine::new(&layer.feed_forward.outer)?,
+            inner: layer.feed_forward.inner.ready()?,
+            outer: layer.feed_forward.outer.ready()?,
             feed_forward_norm: Norm::new(&layer.feed_forward_norm)?,
         })
     }
 }
 
-fn maps(attention: &MultiHead) -> Option<[Affine; 4]> {
-    let [query, key, value, output] = attention.maps()?.map(Affine::new);
+fn maps(attention: &MultiHead) -> Option<[ReadyMap; 4]> {
+    let [query, key, value, output] = attention.maps()?.map(Linear::ready);
     Some([query?, key?, value?, output?])
 }
 
-/// Rows that all layers work on.
-struct Room {
-    /// What goes from layer to layer: [R, C].
-    x: Vec<f32>,
-    /// What a sublayer reads, where a norm stands before it.
+/// What the layers work with, besides the rows themselves. It goes with a state from step to step, so that none asks for
+/// memory; a copy of the state has its own.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// What a sublayer reads, where a norm stands before it: [R, C].
     normed: Vec<f32>,
+    /// [R, C].
     queries: Vec<f32>,
+    /// [R, C].
     context: Vec<f32>,
     /// [R, F].
     inner: Vec<f32>,
-    order: NormOrder,
+    /// Where a layer looked: [R, H, S].
+    weights: Vec<f32>,
+    /// The sentence of each row.
+    owners: Vec<u32>,
+    /// Which of its own columns exist: [R, S].
+    exists: Vec<f32>,
+    pieces: Vec<Piece<'static>>,
 }
 
-impl Room {
+impl Clone for Room {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// Where norms stand, and what a sublayer reads for it.
+struct Norms<'a> {
+    order: NormOrder,
+    normed: &'a mut Vec<f32>,
+}
+
+impl Norms<'_> {
     /// What a sublayer with this norm reads.
-    fn before(&mut self, norm: &Norm) -> &[f32] {
+    fn before<'a>(&'a mut self, norm: &Norm, x: &'a [f32]) -> &'a [f32] {
         match self.order {
-            NormOrder::Post => &self.x,
+            NormOrder::Post => x,
             NormOrder::Pre => {
-                self.normed.copy_from_slice(&self.x);
-                norm.apply(&mut self.normed);
-                &self.normed
+                self.normed.clear();
+                self.normed.extend_from_slice(x);
+                norm.apply(self.normed);
+                self.normed
             }
         }
     }
 
     /// What stands behind a sublayer with this norm.
-    fn behind(&mut self, norm: &Norm) {
+    fn behind(&self, norm: &Norm, x: &mut [f32]) {
         if self.order == NormOrder::Post {
-            norm.apply(&mut self.x);
+            norm.apply(x);
         }
     }
-}
-
-/// What the rows of a step look at.
-struct Seen<'a> {
-    masks: Option<Vec<&'a [f32]>>,
-    bias: Option<&'a [f32]>,
 }
 
 impl Stack {
     /// [`Stack::forward`] of one column; gives the state back where that form is to be taken.
     #[allow(clippy::result_large_err, reason = "no error: the state goes on either way")]
-    pub(super) fn step(&self, x: &Tensor<3>, state: StackState) -> Result<StackOutput, StackState> {
-        match self.stepped(x, &state) {
-            Some((states, weights, cross_weights, new)) => {
-                let mut state = StackState { time: state.time + 1, ..state };
-                state.own.push_column(self.settings.width, new);
-                Ok(StackOutput { states, weights, cross_weights, state })
-            }
-            None => Err(state),
+    pub(super) fn step(&self, x: &Tensor<3>, mut state: StackState) -> Result<StackOutput, StackState> {
+        let [rows, time, width] = x.dims();
+        let Some(mut vectors) = Values::of(x).filter(|_| time == 1).map(|x| x.slice().to_vec()) else {
+            return Err(state);
+        };
+        let mut looks = [Looks::default(), Looks::default()];
+        if !self.step_in_place(&mut vectors, &mut state, Some(&mut looks)) {
+            return Err(state);
         }
+        let [weights, cross_weights] = looks;
+        Ok(StackOutput { states: plain(vectors, [rows, 1, width]), weights, cross_weights, state })
     }
 
-    #[allow(clippy::type_complexity, reason = "the parts of an output")]
-    fn stepped(
+    /// Reads one column of token vectors `x` [R, C] behind what `state` has read, and leaves its states there. Tells whether it
+    /// did: else nothing has changed, and [`Stack::forward`] can do it. It can where weights are ready, on the CPU.
+    ///
+    /// Where the heads looked, at the stack's own columns and at the source, goes to `looks`, if someone wants to know. Then, and
+    /// where positions are told by what distances add to scores, memory is asked for; else a step has what the steps before it had.
+    pub fn step_in_place(
         &self,
-        x: &Tensor<3>,
-        state: &StackState,
-    ) -> Option<(Tensor<3>, Looks, Looks, Vec<[Vec<f32>; 2]>)> {
-        let ([rows, time, width], first) = (x.dims(), state.time);
-        let StackSettings { heads, causal, norm: order, inner, .. } = self.settings;
-        let readable =
-            !x.is_autodiff() && state.own.are_plain() && state.source.iter().all(Readable::is_plain);
-        if time != 1 || rows == 0 || !causal || !readable {
-            return None;
+        x: &mut [f32],
+        state: &mut StackState,
+        mut looks: Option<&mut [Looks; 2]>,
+    ) -> bool {
+        let StackSettings { width, heads, inner, norm: order, .. } = self.settings;
+        let (rows, first) = (x.len() / width, state.time);
+        if rows == 0 || !self.can_step(state) {
+            return false;
         }
-        let steps: Vec<&LayerStep> =
-            self.layers.iter().map(|layer| layer.step.0.as_deref()).collect::<Option<_>>()?;
         let head = width / heads;
         let scale = (head as f64).sqrt().recip() as f32;
         let keys = first + 1;
-        // What does not exist among the own columns, and where the source does.
-        let gaps = match &state.gaps {
-            Some((exists, _)) => Some((Operand::of(exists)?.values, exists.dims()[1])),
-            None => None,
-        };
-        let own_masks: Option<Vec<Vec<f32>>> = gaps.as_ref().map(|(exists, columns)| {
-            let of_row = |row: &[f32]| {
-                let mut row = row.to_vec();
-                row.resize(keys, 1.0);
-                row
-            };
-            exists.slice().chunks_exact((*columns).max(1)).map(of_row).collect()
-        });
-        let bias = self.positions.bias(first, 1, keys);
-        let bias = match &bias {
-            Some(bias) => Some(Operand::of(bias)?.values),
-            None => None,
-        };
-        let own_seen = Seen {
-            masks: own_masks.as_ref().map(|masks| masks.iter().map(Vec::as_slice).collect()),
-            bias: bias.as_ref().map(|bias| bias.slice()),
-        };
-        let owners: Vec<u32> = state.fan.owners(rows);
-        let source_mask = match &state.source_mask {
-            Some(mask) => Some((Operand::of(mask)?.values, mask.dims()[1])),
-            None => None,
-        };
-        let source_seen = Seen {
-            masks: source_mask.as_ref().map(|(mask, columns)| {
-                owners.iter().map(|&owner| &mask.slice()[owner as usize * columns..][..*columns]).collect()
-            }),
-            bias: None,
-        };
+        let mut room = std::mem::take(&mut state.room);
+        let Room { normed, queries, context, inner: inside, weights, owners, exists, pieces } = &mut room;
+        queries.resize(rows * width, 0.0);
+        context.resize(rows * width, 0.0);
+        inside.resize(rows * inner, 0.0);
+        owners.clear();
+        owners.extend(state.fan.owners(rows));
+        let mut norms = Norms { order, normed };
 
-        let place = Place { first, padding: state.gaps.as_ref().map(|(_, padding)| padding.as_slice()) };
-        let mut vectors = values(x)?;
         let large = (width as f64).sqrt() as f32;
-        vectors.iter_mut().for_each(|value| *value *= large);
-        self.positions.add_in_place(&mut vectors, place)?;
-        let mut room = Room {
-            x: vectors,
-            normed: vec![0.0; if order == NormOrder::Pre { rows * width } else { 0 }],
-            queries: vec![0.0; rows * width],
-            context: vec![0.0; rows * width],
-            inner: vec![0.0; rows * inner],
-            order,
-        };
-        let (mut weights, mut cross_weights) = (Looks::default(), Looks::default());
-        let mut new = Vec::with_capacity(steps.len());
-        for (depth, step) in steps.into_iter().enumerate() {
-            let (mut own_keys, mut own_values) = (vec![0.0; rows * width], vec![0.0; rows * width]);
-            let mut queries = std::mem::take(&mut room.queries);
+        x.iter_mut().for_each(|value| *value *= large);
+        let padding = state.gaps.as_ref().map(|gaps| gaps.padding.as_slice());
+        self.positions.add_in_place(x, Place { first, padding });
+        let bias = self.positions.bias(first, 1, keys).and_then(|bias| Values::of(&bias));
+        let own_mask = state.gaps.as_ref().map(|gaps| {
+            gaps.exists.widened(keys, exists);
+            Mask { exists: &exists[..], columns: keys, rows: None }
+        });
+        let source_mask = state.source_mask.as_ref().and_then(|mask| mask.of_rows(owners));
+
+        state.own.begin(self.layers.len(), width, rows);
+        let steps = self.layers.iter().filter_map(|layer| Some((layer, layer.step.0.as_deref()?)));
+        for (depth, (layer, step)) in steps.enumerate() {
+            let [own_keys, own_values] = state.own.last_mut(depth);
             let [query, key, value] = &step.own;
             let asked = [
-                query.map(query.ending(), &mut queries),
-                key.map(key.ending(), &mut own_keys),
-                value.map(value.ending(), &mut own_values),
+                query.to(query.ending(), queries),
+                key.to(key.ending(), own_keys),
+                value.to(value.ending(), own_values),
             ];
-            forward_all(room.before(&step.norm), asked);
-            self.positions.turn_in_place(&mut queries, first);
-            self.positions.turn_in_place(&mut own_keys, first);
-            room.queries = queries;
-            let mut pieces = state.own.of_layer(depth)?;
-            pieces.push(Piece { keys: &own_keys, values: &own_values, columns: 1, rows: None });
-            let of_queries = self.own_bias(&room.queries, [rows, width], first, f64::from(scale));
-            let of_queries = match &of_queries {
-                Some(bias) => Some(Operand::of(bias)?.values),
-                None => None,
-            };
-            let own_bias = own_seen.bias.or(of_queries.as_ref().map(|bias| bias.slice()));
-            let seen = Seen { masks: own_seen.masks.clone(), bias: own_bias };
-            look(&mut room, &pieces, &seen, [heads, head], scale, &mut weights);
-            drop(pieces);
-            self.layers[depth].attention.mask_rows(&mut room.context, width);
-            step.output.add(&room.context, &mut room.x);
-            room.behind(&step.norm);
-            new.push([own_keys, own_values]);
+            forward_all(norms.before(&step.norm, x), asked);
+            let [own_keys, _] = state.own.last_mut(depth);
+            self.positions.turn_in_place(queries, first);
+            self.positions.turn_in_place(own_keys, first);
+            let of_queries = self.own_bias(queries, [rows, width], first, f64::from(scale));
+            let bias = bias.as_ref().or(of_queries.as_ref()).map(Values::slice);
+            let mut seen = emptied(std::mem::take(pieces));
+            state.own.of_layer(depth, &mut seen);
+            let column = Column { heads, width: head, scale, pieces: &seen, mask: own_mask, bias };
+            look(queries, &column, context, weights, looks.as_mut().map(|[own, _]| own));
+            *pieces = emptied(seen);
+            layer.attention.mask_rows(context, width);
+            step.output.add(context, x);
+            norms.behind(&step.norm, x);
 
-            if let (Some(cross), Some(source)) = (&step.cross, state.source.get(depth)) {
-                let mut queries = std::mem::take(&mut room.queries);
-                let asked = [cross.query.map(cross.query.ending(), &mut queries)];
-                forward_all(room.before(&cross.norm), asked);
-                room.queries = queries;
-                let piece = source.piece(Some(&owners))?;
-                look(&mut room, &[piece], &source_seen, [heads, head], scale, &mut cross_weights);
-                self.layers[depth].cross.iter().for_each(|cross| cross.mask_rows(&mut room.context, width));
-                cross.output.add(&room.context, &mut room.x);
-                room.behind(&cross.norm);
+            let source = state.source.get(depth).and_then(|source| source.piece(Some(owners)));
+            if let (Some(cross), Some(piece)) = (&step.cross, source) {
+                forward_all(norms.before(&cross.norm, x), [cross.query.to(cross.query.ending(), queries)]);
+                let pieces = [piece];
+                let column =
+                    Column { heads, width: head, scale, pieces: &pieces, mask: source_mask, bias: None };
+                look(queries, &column, context, weights, looks.as_mut().map(|[_, of_source]| of_source));
+                layer.cross.iter().for_each(|cross| cross.mask_rows(context, width));
+                cross.output.add(context, x);
+                norms.behind(&cross.norm, x);
             }
 
-            let mut inner = std::mem::take(&mut room.inner);
             let activation = Some(self.settings.activation.kernel());
             let ending = Ending { activation, ..step.inner.ending() };
-            forward_all(room.before(&step.feed_forward_norm), [step.inner.map(ending, &mut inner)]);
-            step.outer.add(&inner, &mut room.x);
-            room.inner = inner;
-            room.behind(&step.feed_forward_norm);
+            forward_all(norms.before(&step.feed_forward_norm, x), [step.inner.to(ending, inside)]);
+            step.outer.add(inside, x);
+            norms.behind(&step.feed_forward_norm, x);
         }
-        let states = plain(room.x, [rows, 1, width]);
-        let states = match &self.norm {
-            Some(norm) => norm.forward(states),
-            None => states,
-        };
-        Some((states, weights, cross_weights, new))
+        self.ready_norm.0.iter().for_each(|norm| norm.apply(x));
+        state.room = room;
+        state.time += 1;
+        true
+    }
+
+    /// Whether all is there that [`Stack::step_in_place`] needs.
+    fn can_step(&self, state: &StackState) -> bool {
+        let ready = self.layers.iter().all(|layer| layer.step.0.is_some());
+        let masks = state.gaps.iter().map(|gaps| &gaps.exists).chain(&state.source_mask);
+        self.settings.causal
+            && ready
+            && self.norm.is_some() == self.ready_norm.0.is_some()
+            && self.positions.can_add_in_place()
+            && state.own.are_plain()
+            && state.source.iter().all(Readable::is_plain)
+            && masks.into_iter().all(Exists::is_plain)
     }
 
     /// What distances add to the scores of these queries, where that depends on them.
@@ -302,32 +270,37 @@ impl Stack {
         [rows, width]: [usize; 2],
         first: usize,
         scale: f64,
-    ) -> Option<Tensor<4>> {
+    ) -> Option<Values> {
         if !self.positions.ask_queries() {
             return None;
         }
         let queries = plain(queries.to_vec(), [rows, 1, width]);
-        self.positions.bias_of(&queries, first, first + 1, scale)
+        Values::of(&self.positions.bias_of(&queries, first, first + 1, scale)?)
     }
 }
 
-/// Has the queries look, and leaves where they looked: [R, H, 1, S].
+/// Has the queries look, and leaves where they looked, [R, H, 1, S], if someone wants to know.
 fn look(
-    room: &mut Room,
-    pieces: &[Piece<'_>],
-    seen: &Seen<'_>,
-    [heads, width]: [usize; 2],
-    scale: f32,
-    looks: &mut Looks,
+    queries: &[f32],
+    column: &Column<'_>,
+    context: &mut [f32],
+    weights: &mut Vec<f32>,
+    looks: Option<&mut Looks>,
 ) {
+    let Column { heads, width, pieces, .. } = *column;
     let keys: usize = pieces.iter().map(|piece| piece.columns).sum();
-    let rows = room.queries.len() / (heads * width).max(1);
-    let mut weights = vec![0.0; rows * heads * keys];
-    let column = Column { heads, width, scale, pieces, masks: seen.masks.as_deref(), bias: seen.bias };
-    forward_column(&room.queries, &column, &mut room.context, &mut weights);
-    looks.push_plain(weights, [rows, heads, 1, keys]);
+    let rows = queries.len() / (heads * width).max(1);
+    weights.resize(rows * heads * keys, 0.0);
+    forward_column(queries, column, context, weights);
+    if let Some(looks) = looks {
+        looks.push_plain(weights.clone(), [rows, heads, 1, keys]);
+    }
 }
 
 /// A layer's [`LayerStep`], if its weights are ready.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadyStep(pub(super) Option<Arc<LayerStep>>);
+
+/// The norm behind the last layer, if there is one and it is ready.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReadyNorm(pub(super) Option<Arc<Norm>>);

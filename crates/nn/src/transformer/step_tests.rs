@@ -41,11 +41,6 @@ fn assert_near<const D: usize>(found: &Tensor<D>, expected: &Tensor<D>, what: &s
     assert!(far < 1e-4, "{what}: {far}");
 }
 
-fn select(state: &StackState, rows: &[usize]) -> StackState {
-    let ids: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-    state.select(rows, &Tensor::from_ints(&ids[..], &Device::flex()))
-}
-
 /// Steps, with rows chosen between them, by both forms from the same states on.
 fn compare(plain: &Stack, ready: &Stack, mut states: [StackState; 2], what: &str) {
     let mut rows = 3;
@@ -65,7 +60,7 @@ fn compare(plain: &Stack, ready: &Stack, mut states: [StackState; 2], what: &str
                 assert_near(found, expected, what);
             }
         }
-        states = [select(&expected.state, chosen), select(&found.state, chosen)];
+        states = [expected.state.select(chosen), found.state.select(chosen)];
         rows = chosen.len();
     }
     // Several columns behind steps: what the steps left in pieces is put together.
@@ -119,7 +114,7 @@ fn no_bit_of_a_step_depends_on_the_company() {
         stack.prepare(precision.into());
         let (source, mask) = (numbers(3, [3, 4, WIDTH]), Tensor::ones([3, 4], &Device::flex()));
         let written = |rows: &[usize]| {
-            let mut state = select(&stack.beside(&source, &mask), rows);
+            let mut state = stack.beside(&source, &mask).select(rows);
             let mut all = Vec::new();
             for time in 0..6 {
                 let ids: Vec<i64> = rows.iter().map(|&row| row as i64).collect();

@@ -78,7 +78,13 @@ pub(super) struct Best {
 
 impl Best {
     pub(super) fn new(size: usize) -> Self {
-        Self { size, worst_first: BinaryHeap::new() }
+        Self::within(Vec::new(), size)
+    }
+
+    /// The same in the memory of a list that is not needed.
+    pub(super) fn within(mut memory: Vec<Candidate>, size: usize) -> Self {
+        memory.clear();
+        Self { size, worst_first: memory.into() }
     }
 
     /// Offers every token behind one hypothesis. `penalty` (not below 0) and `admitted` are asked only for

@@ -23,9 +23,9 @@ pub(super) struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// The candidates that are chosen, at most `size`, best first.
-    pub(super) fn choose(&self, size: usize) -> Vec<Candidate> {
-        let best = self.best(size, |parent, token| self.verdict(parent, token).is_none());
+    /// The candidates that are chosen, at most `size`, best first; in the memory of a list that is not needed.
+    pub(super) fn choose(&self, size: usize, memory: Vec<Candidate>) -> Vec<Candidate> {
+        let best = self.best(Best::within(memory, size), |parent, token| self.verdict(parent, token).is_none());
         if self.phrases.is_empty() {
             return best;
         }
@@ -59,12 +59,11 @@ impl Expansion<'_> {
             };
             (candidate, self.verdict(candidate.parent, candidate.token).unwrap_or(beaten))
         };
-        let best = self.best(chosen.len() + most, |_, _| true);
+        let best = self.best(Best::new(chosen.len() + most), |_, _| true);
         best.into_iter().filter(|candidate| !is_chosen(candidate)).take(most).map(fate).collect()
     }
 
-    fn best(&self, size: usize, admitted: impl Fn(usize, u32) -> bool) -> Vec<Candidate> {
-        let mut best = Best::new(size);
+    fn best(&self, mut best: Best, admitted: impl Fn(usize, u32) -> bool) -> Vec<Candidate> {
         for parent in 0..self.parents.len() {
             best.offer(&self.source(parent), |token| self.penalty(token), |token| admitted(parent, token));
         }

@@ -154,9 +154,9 @@ pub fn beam_search<S: Step>(model: &S, wanted: &[Wanted], beam: &Beam) -> Vec<Fo
     let (mut state, first) = model.start();
     let sentence = |(row, wanted)| Sentence::new(wanted, beam, model.end(), model.forbidden(), row);
     let mut sentences: Vec<Sentence<'_>> = wanted.iter().enumerate().map(sentence).collect();
-    let mut rows = sentences.len();
+    let (mut rows, mut next, mut log_sums) = (sentences.len(), Rows::default(), Vec::new());
     loop {
-        let mut next = Rows::default();
+        next.clear();
         for sentence in sentences.iter_mut().filter(|sentence| !sentence.is_over()) {
             sentence.take_rows(&mut next, first);
         }
@@ -168,13 +168,15 @@ pub fn beam_search<S: Step>(model: &S, wanted: &[Wanted], beam: &Beam) -> Vec<Fo
             state = model.select(state, &next.parents);
         }
         rows = next.parents.len();
-        let (logits, behind) = model.step(&next.tokens, state);
+        let (logits, mut behind) = model.step(&next.tokens, state);
         let attention = if beam.coverage > 0.0 { model.attention(&behind) } else { None };
-        let stepped = Stepped::new(&logits, attention);
-        state = behind;
+        logits.log_sums(&mut log_sums);
+        let stepped = Stepped { logits: &logits, log_sums: &log_sums, attention };
         for sentence in sentences.iter_mut().filter(|sentence| !sentence.is_over()) {
             sentence.advance(&stepped);
         }
+        model.take_back(logits, &mut behind);
+        state = behind;
     }
 }
 
@@ -186,6 +188,11 @@ struct Rows {
 }
 
 impl Rows {
+    fn clear(&mut self) {
+        self.parents.clear();
+        self.tokens.clear();
+    }
+
     /// Adds a row and gives its number.
     fn push(&mut self, parent: usize, token: u32) -> usize {
         self.parents.push(parent);
@@ -196,24 +203,17 @@ impl Rows {
 
 /// What the model made of one step of all rows.
 struct Stepped<'a> {
-    scores: Vec<&'a [f32]>,
+    logits: &'a Logits,
     /// What is taken off the scores of each row: log Σ exp of them.
-    log_sums: Vec<f32>,
+    log_sums: &'a [f32],
     /// Where each row looked.
     attention: Option<Vec<Vec<f32>>>,
 }
 
-impl<'a> Stepped<'a> {
-    fn new(logits: &'a Logits, attention: Option<Vec<Vec<f32>>>) -> Self {
-        let scores: Vec<&[f32]> = logits.rows().collect();
-        let log_sums = scores.iter().map(|row| logits.log_sum(row)).collect();
-        Self { scores, log_sums, attention }
-    }
-
+impl Stepped<'_> {
     /// What may stand behind a hypothesis, which is number `parent` of its group.
     fn source(&self, parent: usize, open: &Open) -> Source<'_> {
-        let scores = self.scores.get(open.row).copied().unwrap_or_default();
         let log_sum = self.log_sums.get(open.row).copied().unwrap_or_default();
-        Source { parent, sum: open.sum, scores, log_sum }
+        Source { parent, sum: open.sum, scores: self.logits.row(open.row), log_sum }
     }
 }

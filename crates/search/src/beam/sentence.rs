@@ -68,6 +68,19 @@ pub(super) struct Sentence<'a> {
     /// How many tokens the open hypotheses have.
     length: usize,
     recorder: Recorder,
+    room: Room,
+}
+
+/// Lists that every step fills anew, in the memory that they had.
+#[derive(Default)]
+struct Room {
+    parents: Vec<Open>,
+    barred: Vec<Barred>,
+    chosen: Vec<Candidate>,
+    /// The tokens that the groups so far have chosen.
+    taken: Vec<u32>,
+    /// What they have ended.
+    ended: Vec<Vec<u32>>,
 }
 
 impl<'a> Sentence<'a> {
@@ -108,6 +121,7 @@ impl<'a> Sentence<'a> {
             finished: 0,
             length: 0,
             recorder: Recorder::new(beam.trace),
+            room: Room::default(),
         }
     }
 
@@ -164,7 +178,7 @@ impl<'a> Sentence<'a> {
         }
         if self.recorder.most().is_some() {
             for open in self.groups.iter_mut().flatten() {
-                open.entropy = stepped.scores.get(open.row).map_or(0.0, |scores| entropy(scores));
+                open.entropy = entropy(stepped.logits.row(open.row));
             }
         }
         match self.wanted.prefix.get(self.length) {
@@ -185,22 +199,25 @@ impl<'a> Sentence<'a> {
 
     /// Every group chooses among all tokens.
     fn choose(&mut self, stepped: &Stepped<'_>) {
-        let mut taken = Vec::new();
-        let mut ended: Vec<Vec<u32>> = Vec::new(); // by the groups before
+        let mut room = std::mem::take(&mut self.room);
+        room.taken.clear();
+        room.ended.clear();
         for group in 0..self.groups.len() {
-            let parents = std::mem::take(&mut self.groups[group]);
-            let barred: Vec<Barred> = parents.iter().map(|open| self.barred(open, &ended)).collect();
+            std::mem::swap(&mut self.groups[group], &mut room.parents);
+            room.barred.clear();
+            room.barred.extend(room.parents.iter().map(|open| self.barred(open, &room.ended)));
+            let Room { parents, barred, chosen: memory, taken, ended } = &mut room;
             let expansion = Expansion {
-                parents: &parents,
-                barred: &barred,
+                parents,
+                barred,
                 stepped,
                 rules: &self.rules,
                 phrases: &self.phrases,
-                room: self.room(),
-                taken: &taken,
+                room: self.left(),
+                taken,
                 diversity: self.beam.diversity.max(0.0),
             };
-            let chosen = expansion.choose(self.places(group));
+            let chosen = expansion.choose(self.places(group), std::mem::take(memory));
             let rejected =
                 self.recorder.most().map_or_else(Vec::new, |most| expansion.rejected(&chosen, most));
             for (candidate, fate) in rejected {
@@ -213,10 +230,13 @@ impl<'a> Sentence<'a> {
             taken.extend(chosen.iter().map(|candidate| candidate.token));
             let ends = chosen.iter().filter(|candidate| candidate.token == self.rules.end);
             ended.extend(ends.map(|candidate| self.path(parents[candidate.parent].node).0));
-            if chosen.is_empty() {
-                self.stuck.extend(parents);
+            match chosen.is_empty() {
+                true => self.stuck.append(parents),
+                false => parents.clear(),
             }
+            *memory = chosen;
         }
+        self.room = room;
     }
 
     /// How many hypotheses a group follows.
@@ -226,7 +246,7 @@ impl<'a> Sentence<'a> {
     }
 
     /// The most tokens that phrases may need behind the next one.
-    fn room(&self) -> Option<usize> {
+    fn left(&self) -> Option<usize> {
         self.reserve.map(|reserve| (self.longest() - self.length - 1).saturating_sub(reserve))
     }
 
