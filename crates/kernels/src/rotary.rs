@@ -8,8 +8,10 @@
 //!
 //! Backwards the gradient is turned by `−θ`.
 
+use crate::kept::{self, Kept};
 use crate::maths::vectorised;
 use crate::pieces::changed;
+use std::cell::Cell;
 
 /// What the exponents of the angles stand over.
 const BASE: f64 = 10_000.0;
@@ -51,37 +53,61 @@ pub fn backward(shape: Shape, output: &[f32]) -> Vec<f32> {
 /// As [`forward`].
 pub fn in_place(shape: Shape, x: &mut [f32]) {
     let half = shape.width / 2;
-    let (cosines, sines) = angles(shape, x, 1.0);
-    vectorised(
-        #[inline(always)]
-        || {
-            for (row, values) in x.chunks_exact_mut((shape.heads * shape.width).max(1)).enumerate() {
-                let from = row % shape.steps * half;
-                let (cosines, sines) = (&cosines[from..][..half], &sines[from..][..half]);
-                values.chunks_exact_mut(shape.width).for_each(|head| turn(head, cosines, sines));
-            }
-        },
-    );
+    kept::with(&ROOM, |Turns { cosines, sines }| {
+        cosines.clear();
+        sines.clear();
+        for (cosine, sine) in angles(shape, x, 1.0) {
+            cosines.push(cosine);
+            sines.push(sine);
+        }
+        vectorised(
+            #[inline(always)]
+            || {
+                for (row, values) in x.chunks_exact_mut((shape.heads * shape.width).max(1)).enumerate() {
+                    let from = row % shape.steps * half;
+                    let (cosines, sines) = (&cosines[from..][..half], &sines[from..][..half]);
+                    values.chunks_exact_mut(shape.width).for_each(|head| turn(head, cosines, sines));
+                }
+            },
+        );
+    });
 }
 
 /// The cosines and sines of all positions and pairs, `[T, D/2]` each.
-fn angles(shape: Shape, x: &[f32], sign: f64) -> (Vec<f32>, Vec<f32>) {
+#[derive(Default)]
+struct Turns {
+    cosines: Vec<f32>,
+    sines: Vec<f32>,
+}
+
+thread_local! {
+    static ROOM: Cell<Turns> = Cell::default();
+}
+
+impl Kept for Turns {
+    fn bytes(&self) -> usize {
+        (self.cosines.capacity() + self.sines.capacity()) * size_of::<f32>()
+    }
+}
+
+/// The cosine and the sine of each position and pair.
+fn angles(shape: Shape, x: &[f32], sign: f64) -> impl Iterator<Item = (f32, f32)> + use<> {
     let Shape { batch, steps, heads, width, first } = shape;
     assert_eq!(x.len(), batch * steps * heads * width, "rotary: x is not [B, T, H·D] for {shape:?}");
     assert!(width.is_multiple_of(2), "rotary: the width of a head is odd in {shape:?}");
     let half = width / 2;
     // In f64, because the angles of late positions have few digits behind the point.
-    let angles = (0..steps * half).map(|at| {
+    let angles = (0..steps * half).map(move |at| {
         let (t, i) = (at / half, at % half);
         sign * (first + t) as f64 * BASE.powf(-2.0 * i as f64 / width as f64)
     });
-    angles.map(|angle| (angle.cos() as f32, angle.sin() as f32)).unzip()
+    angles.map(|angle| (angle.cos() as f32, angle.sin() as f32))
 }
 
 fn turned(shape: Shape, x: &[f32], sign: f64) -> Vec<f32> {
     let Shape { steps, heads, width, .. } = shape;
     let half = width / 2;
-    let (cosines, sines) = angles(shape, x, sign);
+    let (cosines, sines): (Vec<f32>, Vec<f32>) = angles(shape, x, sign).unzip();
     changed(x, heads * width, |row, values| {
         let from = row % steps * half;
         let (cosines, sines) = (&cosines[from..][..half], &sines[from..][..half]);
