@@ -11,6 +11,7 @@
 
 mod backward;
 mod column;
+mod look;
 mod softmax;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use rayon::prelude::*;
 
 pub use backward::{Gradients, backward};
 pub use column::{Column, Mask, Piece, Places, forward_column};
+pub use look::{Relevance, Source, look};
 
 use crate::dropout::{Dropout, Factors};
 use crate::product::{View, ViewMut, multiply, zeros};

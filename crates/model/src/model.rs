@@ -10,7 +10,7 @@ use crate::memory::{Memory, Reading, Tokens};
 use crate::output::{Columns, Unscored};
 use crate::trace::AttentionKind;
 use burn::module::Module;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use gatto_data::tokens::{SEPARATOR, START, TokenizerPair};
 use gatto_data::{Labels, Padded};
 use gatto_nn::attention::Choosing;
@@ -265,7 +265,12 @@ impl Model {
     }
 
     /// One step: reads one token per row, gives scores [B, V] and the next state.
-    pub fn step(&self, tokens: &[u32], state: State) -> (Tensor<2>, State) {
+    pub fn step(&self, tokens: &[u32], mut state: State) -> (Tensor<2>, State) {
+        let mut room = StepRoom::default();
+        if self.step_in_place(tokens, &mut state, &mut room) {
+            let shape = [tokens.len(), self.vocabularies.target];
+            return (Tensor::from_data(TensorData::new(room.scores, shape), &self.device()), state);
+        }
         let (written, state) = self.written_next(tokens, state);
         (self.project(written.features.squeeze_dim::<2>(1)).scores(), state)
     }
@@ -274,9 +279,15 @@ impl Model {
     pub(crate) fn step_unscored(
         &self,
         tokens: &[u32],
-        state: State,
+        mut state: State,
         looking: bool,
     ) -> (Unscored<'_>, Option<Tensor<2>>, State) {
+        let mut rows = Vec::new();
+        if !looking && self.decoder().step_in_place(tokens, &mut state, &mut rows) {
+            let shape = [tokens.len(), rows.len() / tokens.len().max(1)];
+            let features = Tensor::from_data(TensorData::new(rows, shape), &self.device());
+            return (self.project(features), None, state);
+        }
         let (written, state) = self.written_next(tokens, state);
         let alignment = if looking { written.alignment() } else { None };
         let weights = alignment.map(|found| found.weights.squeeze_dim::<2>(1));

@@ -3,8 +3,8 @@
 use crate::memory::row_ids;
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use gatto_nn::loss::{Projection, Targets, cross_entropy, projected_cross_entropy};
 use gatto_kernels::maths::tanh_in_place;
+use gatto_nn::loss::{Projection, Targets, cross_entropy, projected_cross_entropy};
 use gatto_nn::{Embedding, Initial, Linear, Preparing, Ready, ReadyMap, tanh};
 
 /// The most scores that [`Output::answers`] has in memory, unless a row has more.

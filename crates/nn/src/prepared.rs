@@ -151,6 +151,15 @@ impl Ready {
         Self(self.0.as_ref().map(|weight| Arc::new(weight.columns(ids))))
     }
 
+    /// x W of plain rows [N, I], in place of what is in a list; whether the weight is ready.
+    pub(crate) fn map(&self, x: &[f32], to: &mut Vec<f32>) -> bool {
+        let Some(weight) = &self.0 else { return false };
+        let (input, output) = weight.shape();
+        to.resize(x.len() / input.max(1) * output, 0.0);
+        forward_all(x, [Map { weight, ending: Ending::default(), to }]);
+        true
+    }
+
     /// Whether it was made ready.
     pub fn is_ready(&self) -> bool {
         self.0.is_some()

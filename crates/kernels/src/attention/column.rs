@@ -70,13 +70,13 @@ pub struct Column<'a> {
 
 impl Mask<'_> {
     /// Where the first `count` keys of a row exist.
-    fn of_row(&self, row: usize, count: usize) -> &[f32] {
+    pub(super) fn of_row(&self, row: usize, count: usize) -> &[f32] {
         &self.exists[own(self.rows, row) * self.columns..][..count]
     }
 }
 
 /// Which row is that of `row`.
-fn own(rows: Option<&[u32]>, row: usize) -> usize {
+pub(super) fn own(rows: Option<&[u32]>, row: usize) -> usize {
     rows.map_or(row, |rows| rows[row] as usize)
 }
 
@@ -149,7 +149,16 @@ pub fn forward_column(q: &[f32], column: &Column<'_>, context: &mut [f32], weigh
         let first = index * block;
         let q = &q[first * row..][..context.len()];
         kept::with(&ROOM, |room| {
-            crate::instructions::arch().dispatch(Rows { column, first, rows, q, context, weights, keys, room });
+            crate::instructions::arch().dispatch(Rows {
+                column,
+                first,
+                rows,
+                q,
+                context,
+                weights,
+                keys,
+                room,
+            });
         });
     };
     if parts == 1 {
@@ -226,7 +235,7 @@ impl WithSimd for Rows<'_, '_> {
 
 /// The products of a vector with some others, each times `scale`, side by side; the order of each is a matter of its length.
 #[inline(always)]
-fn dots<S: Simd, const N: usize>(simd: S, scale: f32, a: &[f32], others: [&[f32]; N]) -> [f32; N] {
+pub(super) fn dots<S: Simd, const N: usize>(simd: S, scale: f32, a: &[f32], others: [&[f32]; N]) -> [f32; N] {
     let (whole, rest) = S::as_simd_f32s(a);
     let others: [_; N] = std::array::from_fn(|n| S::as_simd_f32s(&others[n][..a.len()]));
     let mut sums = [simd.splat_f32s(0.0); N];
@@ -251,7 +260,7 @@ fn dots<S: Simd, const N: usize>(simd: S, scale: f32, a: &[f32], others: [&[f32]
 
 /// The sum of the values, each from `from` on and by its weight.
 #[inline(always)]
-fn average<S: Simd>(simd: S, weights: &[f32], values: &[&[f32]], from: usize, to: &mut [f32]) {
+pub(super) fn average<S: Simd>(simd: S, weights: &[f32], values: &[&[f32]], from: usize, to: &mut [f32]) {
     // As many registers side by side as there is work for: a sum waits for its last term, but not for other sums.
     let done = averaged::<S, 8>(simd, weights, values, from, to);
     let done = done + averaged::<S, 4>(simd, weights, values, from + done, &mut to[done..]);

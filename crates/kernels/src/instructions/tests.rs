@@ -251,7 +251,8 @@ fn a_column_looks_alike_with_every_set() {
     let (rows, heads, width, keys) = (3, 2, 37, 9);
     let row = heads * width;
     let (q, k, v) = (values(rows * row, 1), values(rows * keys * row, 2), values(rows * keys * row, 3));
-    let pieces = [attention::Piece { keys: &k, values: &v, columns: keys, places: attention::Places::Together(None) }];
+    let pieces =
+        [attention::Piece { keys: &k, values: &v, columns: keys, places: attention::Places::Together(None) }];
     let column = attention::Column { heads, width, scale: 0.3, pieces: &pieces, mask: None, bias: None };
     let found = with_each(|| {
         let (mut context, mut weights) = (vec![0.0; rows * row], vec![0.0; rows * heads * keys]);

@@ -54,9 +54,10 @@ pub fn forward_prepared(args: &Args<'_>, weights: &PreparedWeights) -> Vec<f32> 
 /// The weights of a layer, made ready for many passes.
 #[derive(Clone, Debug)]
 pub struct PreparedWeights {
-    input: Prepared,
-    gates: Prepared,
-    hidden: Option<Prepared>,
+    pub(super) input: Prepared,
+    pub(super) gates: Prepared,
+    /// GRU: the columns of n.
+    pub(super) hidden: Option<Prepared>,
 }
 
 impl PreparedWeights {

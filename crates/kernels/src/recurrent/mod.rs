@@ -24,12 +24,14 @@ mod forward;
 mod look;
 #[cfg(test)]
 mod reference;
+mod step;
 #[cfg(test)]
 mod tests;
 
 pub use backward::backward;
 pub use forward::{PreparedWeights, forward, forward_only, forward_prepared};
 pub use look::{Look, LookGradients};
+pub use step::{StepRoom, step_prepared};
 
 use crate::product::View;
 

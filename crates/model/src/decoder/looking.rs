@@ -1,5 +1,6 @@
 //! How a recurrent decoder looks back at the source, and what it remembers of that.
 
+use super::recurrent_step::ReadyMaps;
 use crate::config::{AttentionConfig, FeedKind, QueryKind};
 use crate::memory::{Memory, row_ids};
 use burn::module::Module;
@@ -12,20 +13,23 @@ use gatto_nn::{Initial, Linear, Preparing, tanh};
 /// An attention, and where what it sees meets the decoder's state.
 #[derive(Module, Debug)]
 pub(crate) struct Looking {
-    look: Attention,
+    pub(super) look: Attention,
     /// h̃ = tanh(W_c [c; s] + b_c).
-    meeting: Linear,
+    pub(super) meeting: Linear,
     /// β = σ(w·s + b), the share of what was seen that is let through.
-    gate: Option<Linear>,
+    pub(super) gate: Option<Linear>,
     /// W_e and b_e, for the vector of the token before: h̃ = tanh(W_c [c; s] + b_c + W_e E y + b_e).
-    words: Option<Linear>,
+    pub(super) words: Option<Linear>,
+    /// These maps for plain rows, once weights are ready.
+    #[module(skip)]
+    pub(super) ready: Option<ReadyMaps>,
     #[module(skip)]
     query: QueryKind,
     #[module(skip)]
-    feed: FeedKind,
+    pub(super) feed: FeedKind,
     /// How many of a context's last values are fed.
     #[module(skip)]
-    fed: usize,
+    pub(super) fed: usize,
     /// Whether a step has to know what the steps before it looked at.
     #[module(skip)]
     pub(super) carried: bool,
@@ -41,18 +45,18 @@ pub(crate) struct LookingState {
     /// What is fed of the step before: h̃ [B, H], c [B, states] or the end of c.
     pub(super) fed: Option<Tensor<2>>,
     /// What is known of earlier looks.
-    remembered: Remembered,
+    pub(super) remembered: Remembered,
     /// Steps made.
-    step: usize,
+    pub(super) step: usize,
 }
 
 impl LookingState {
-    pub(super) fn select(&self, rows: &[usize]) -> Self {
+    pub(super) fn select(self, rows: &[usize]) -> Self {
         let ids = row_ids(rows, &self.source.mask.device());
         let select = |part: Tensor<2>| part.select(0, ids.clone());
         Self {
-            source: self.source.select(rows),
-            fed: self.fed.clone().map(select),
+            source: self.source.select(rows, None),
+            fed: self.fed.map(select),
             remembered: self.remembered.select(&ids),
             step: self.step,
         }
@@ -100,6 +104,7 @@ impl Looking {
             meeting: Linear::new(states + width, width, initial),
             gate: config.gate.then(|| Linear::new(width, 1, initial)),
             words: config.deep_output.then(|| Linear::new(embedding, width, initial)),
+            ready: None,
             query: config.query,
             feed: config.feed,
             fed: config.fed(states, places),
@@ -113,6 +118,7 @@ impl Looking {
         self.look.prepare(how);
         self.meeting.prepare(how);
         self.gate.iter_mut().chain(&mut self.words).for_each(|linear| linear.prepare(how));
+        self.ready = ReadyMaps::new(self);
     }
 
     /// Whether the state before a step asks, and not the one behind it.

@@ -2,6 +2,7 @@
 
 mod looking;
 mod recurrent;
+mod recurrent_step;
 mod transformer;
 
 pub(crate) use looking::Looking;
@@ -184,7 +185,8 @@ impl Decoder {
             (Self::Transformer(decoder), Kind::Transformer(state)) => {
                 decoder.step_in_place(tokens, state, rows)
             }
-            _ => false,
+            (Self::Recurrent(decoder), Kind::Recurrent(state)) => decoder.step_in_place(tokens, state, rows),
+            _ => unreachable!("a state goes back to the decoder that it came from"),
         }
     }
 
@@ -207,6 +209,7 @@ impl Decoder {
         let (output, embedding) = match self {
             Self::Recurrent(decoder) => {
                 decoder.network.prepare(how);
+                decoder.embedding.prepare();
                 decoder.attention.iter_mut().for_each(|attention| attention.prepare(how));
                 (&mut decoder.output, &decoder.embedding)
             }

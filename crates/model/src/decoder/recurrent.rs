@@ -5,6 +5,7 @@
 //! way h̃_t = tanh(W_c [c_t; s_t] + b_c) is what the output layer sees. h̃_t or c_t may be fed to the next step.
 
 use super::looking::{Looking, LookingState};
+use super::recurrent_step::PlainState;
 use super::{Alignment, Written};
 use crate::bridge::Bridge;
 use crate::memory::{Memory, Tokens, row_ids};
@@ -36,21 +37,28 @@ pub(crate) struct RecurrentDecoder {
 #[derive(Clone, Debug)]
 pub(crate) struct RecurrentState {
     /// One state per layer.
-    layers: Vec<CellState>,
+    pub(super) layers: Vec<CellState>,
     /// The context c [B, width], where it is fed at every step.
-    context: Option<Tensor<2>>,
-    looking: Option<LookingState>,
+    pub(super) context: Option<Tensor<2>>,
+    pub(super) looking: Option<LookingState>,
+    /// What steps over plain rows have left, in place of all of this but the source that is looked at.
+    pub(super) plain: Option<PlainState>,
 }
 
 impl RecurrentState {
-    pub(crate) fn select(&self, rows: &[usize]) -> Self {
-        let Some(first) = self.layers.first() else { return self.clone() };
+    pub(crate) fn select(self, rows: &[usize]) -> Self {
+        let state = match self.select_plain(rows) {
+            Ok(selected) => return selected,
+            Err(state) => state,
+        };
+        let Some(first) = state.layers.first() else { return state };
         let ids = row_ids(rows, &first.hidden.device());
         let select = |part: Tensor<2>| part.select(0, ids.clone());
         Self {
-            layers: self.layers.iter().map(|state| state.map(select)).collect(),
-            context: self.context.clone().map(select),
-            looking: self.looking.as_ref().map(|looking| looking.select(rows)),
+            layers: state.layers.iter().map(|state| state.map(select)).collect(),
+            context: state.context.map(select),
+            looking: state.looking.map(|looking| looking.select(rows)),
+            plain: None,
         }
     }
 }
@@ -64,7 +72,7 @@ impl RecurrentDecoder {
         };
         let context = memory.filter(|_| self.fed_at_every_step).and_then(Memory::context);
         let looking = self.attention.as_ref().zip(memory).map(|(looking, memory)| looking.start(memory));
-        RecurrentState { layers, context, looking }
+        RecurrentState { layers, context, looking, plain: None }
     }
 
     pub(crate) fn advance(
@@ -75,7 +83,7 @@ impl RecurrentDecoder {
         noise: &mut Noise,
     ) -> (Written, RecurrentState) {
         let [_, time] = tokens.ids.dims();
-        let RecurrentState { layers, context, looking } = state;
+        let RecurrentState { layers, context, looking, .. } = state.settled();
         let mut input = dropout(self.embedding.forward(tokens.ids.clone()), self.dropout, noise); // [B, T, C]
         let words = self.attention.as_ref().and_then(|attention| attention.words(&input)); // [B, T, H]
         if let Some(context) = &context {
@@ -105,7 +113,7 @@ impl RecurrentDecoder {
             candidates: written.candidates.map(|candidates| dropout(candidates, self.dropout, noise)),
             ..written
         };
-        (written, RecurrentState { layers, context, looking })
+        (written, RecurrentState { layers, context, looking, plain: None })
     }
 
     fn read(&self, steps: Steps, layers: Vec<CellState>, noise: &mut Noise) -> NetworkOutput {

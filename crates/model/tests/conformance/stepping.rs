@@ -4,7 +4,7 @@ use crate::variants::{Variant, assert_close, scores, values, writers};
 use burn::tensor::Device;
 use gatto_data::{Padded, Sources};
 use gatto_model::{Model, State};
-use gatto_nn::Noise;
+use gatto_nn::{Noise, Precision};
 
 const TOLERANCE: f32 = 1e-5;
 
@@ -41,11 +41,25 @@ impl Whole {
     }
 }
 
+/// Every variant with what it makes of the whole, and the model that goes step by step: as it is, and with weights that are ready,
+/// whose steps take ways of their own.
+fn each_form() -> impl Iterator<Item = (Variant, Whole, Model)> {
+    [false, true]
+        .into_iter()
+        .flat_map(|ready| writers().into_iter().map(move |variant| (variant, ready)))
+        .map(|(variant, ready)| {
+            let mut model = variant.model(&Device::flex());
+            let whole = Whole::of(&variant, &model);
+            if ready {
+                model.prepare(Precision::Float);
+            }
+            (variant, whole, model)
+        })
+}
+
 #[test]
 fn steps_one_by_one_are_the_whole() {
-    for variant in writers() {
-        let model = variant.model(&Device::flex());
-        let whole = Whole::of(&variant, &model);
+    for (variant, whole, model) in each_form() {
         let rows: Vec<usize> = (0..whole.inputs.rows).collect();
         let memory = model.encode(&whole.source, &mut Noise::none());
         let mut state = model.start(memory.as_ref(), rows.len());
@@ -57,10 +71,7 @@ fn steps_one_by_one_are_the_whole() {
 
 #[test]
 fn states_can_be_reordered_repeated_and_dropped() {
-    let device = Device::flex();
-    for variant in writers() {
-        let model = variant.model(&device);
-        let whole = Whole::of(&variant, &model);
+    for (variant, whole, model) in each_form() {
         let memory = model.encode(&whole.source, &mut Noise::none());
         let mut state = model.start(memory.as_ref(), whole.inputs.rows);
         let mut rows: Vec<usize> = (0..whole.inputs.rows).collect();

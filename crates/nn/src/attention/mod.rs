@@ -14,6 +14,7 @@ mod multi_head;
 mod products;
 mod scaled;
 pub mod score;
+mod step;
 pub mod trail;
 
 pub use focus::{Aligned, Choice, Choosing, Focus, FocusKind};
@@ -21,6 +22,7 @@ pub use multi_head::{KeysValues, MultiHead, MultiHeadSettings, Seen};
 pub use products::{additive, additive_plain, batched, batched_plain};
 pub use scaled::{Comparison, Sight, attend, attend_plain};
 pub use score::{Score, ScoreKind, ScoreSizes};
+pub use step::LookRoom;
 pub use trail::{Trail, TrailSettings};
 
 use crate::recurrent::LayerLook;
@@ -29,6 +31,7 @@ use crate::{Initial, Preparing};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Int, Tensor};
 use focus::Weighed;
+use step::PlainSource;
 
 /// The choices that make an attention.
 #[derive(Clone, Copy, Debug)]
@@ -98,27 +101,29 @@ pub struct Source {
     /// Whether several rows may look at one sentence.
     shareable: bool,
     fan: Fan,
+    plain: Option<PlainSource>,
 }
 
 impl Source {
-    /// The source for only these rows, in this order.
-    pub fn select(&self, rows: &[usize]) -> Self {
+    /// The source for only these rows, in this order. `of` is how many there were, if that is known: then nothing is touched where
+    /// rows go on belonging to their sentences as before.
+    pub fn select(self, rows: &[usize], of: Option<usize>) -> Self {
+        if self.shareable && of == Some(rows.len()) && self.fan.stays(rows) {
+            return self;
+        }
         let (sentences, fan) = match self.shareable {
             true => self.fan.select(rows),
             false => (rows.to_vec(), Fan::ONE),
         };
         let Some(ids) = row_ids(&sentences, self.mask.dims()[0], &self.mask.device()) else {
-            return Self { fan, ..self.clone() };
+            return Self { fan, ..self };
         };
         let identity = |&row: &usize| self.identities.get(row).copied().unwrap_or_default();
-        Self {
-            states: self.states.clone().select(0, ids.clone()),
-            keys: self.keys.clone().map(|keys| keys.select(0, ids.clone())),
-            mask: self.mask.clone().select(0, ids),
-            identities: sentences.iter().map(identity).collect(),
-            shareable: self.shareable,
-            fan,
-        }
+        let keys = self.keys.map(|keys| keys.select(0, ids.clone()));
+        let (states, mask) = (self.states.select(0, ids.clone()), self.mask.select(0, ids));
+        let plain = PlainSource::new(&states, keys.as_ref(), &mask);
+        let identities = sentences.iter().map(identity).collect();
+        Self { states, keys, mask, identities, shareable: self.shareable, fan, plain }
     }
 }
 
@@ -157,7 +162,9 @@ impl Attention {
     pub fn source(&self, states: Tensor<3>, mask: Tensor<2>, identities: Vec<u64>) -> Source {
         // A query that knows its step, or what was looked at before it, cannot stand beside those of other rows.
         let shareable = self.coverage.is_none() && self.trail.is_none() && self.focus.is_timeless();
-        Source { keys: self.score.keys(&states), states, mask, identities, shareable, fan: Fan::ONE }
+        let keys = self.score.keys(&states);
+        let plain = PlainSource::new(&states, keys.as_ref(), &mask);
+        Source { keys, states, mask, identities, shareable, fan: Fan::ONE, plain }
     }
 
     /// What a recurrent layer needs to look by itself at every step (`after` it, or before), of whose context the last

@@ -12,15 +12,17 @@
 //! k_i is h_i itself where it is as wide as the query, else W_k h_i. What depends on the source alone
 //! (the keys) is computed once per sentence by [`Score::keys`]. All of a score is in this file: a new
 //! one is a line in [`ScoreKind`] and in [`ScoreKind::ALL`], its parameters in [`Score::new`], its formula
-//! in [`Score::relevance`].
+//! in [`Score::relevance`]; and in [`Score::comparison`] for plain rows, if a kernel has it.
 //!
 //! Letters: `B` sentences, `T` queries, `S` positions, `Q` width of a query, `H` width of a state,
 //! `A` width inside the additive score.
 
 use super::products::{additive, batched};
+use crate::flex::Values;
 use crate::{Initial, Preparing, Ready, linear_map};
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
+use gatto_kernels::attention::Relevance;
 use serde::{Deserialize, Serialize};
 
 /// The list of scores.
@@ -87,6 +89,11 @@ pub struct Score {
     ready_query: Ready,
     #[module(skip)]
     ready_key: Ready,
+    /// v and g as plain values, once weights are ready.
+    #[module(skip)]
+    ready_vector: Option<Values>,
+    #[module(skip)]
+    ready_sharpness: Option<f32>,
 }
 
 /// g of `cosine` starts at e²: at 1 no weight could be more than e² times another.
@@ -106,6 +113,8 @@ impl Score {
             kind,
             ready_query: Ready::default(),
             ready_key: Ready::default(),
+            ready_vector: None,
+            ready_sharpness: None,
         };
         let differ = query != states;
         match kind {
@@ -138,6 +147,36 @@ impl Score {
             weight.as_ref().map(|weight| Ready::new(weight, false, how)).unwrap_or_default()
         };
         (self.ready_query, self.ready_key) = (ready(&self.query), ready(&self.key));
+        self.ready_vector = self.vector.as_ref().and_then(|vector| Values::of(&vector.val()));
+        let sharpness = self.sharpness.as_ref().and_then(|sharpness| Values::of(&sharpness.val().exp()));
+        self.ready_sharpness = sharpness.and_then(|sharpness| sharpness.slice().first().copied());
+    }
+
+    /// [`Score::relevance`] of plain queries [R, Q], up to the comparison with keys: what is compared, and how; none where
+    /// weights are not ready. `mapped` is memory for it.
+    pub(super) fn comparison<'a>(
+        &'a self,
+        query: &'a [f32],
+        width: usize,
+        mapped: &'a mut Vec<f32>,
+    ) -> Option<(&'a [f32], Relevance<'a>)> {
+        if self.query.is_some() && !self.ready_query.map(query, mapped) {
+            return None;
+        }
+        Some(match self.kind {
+            ScoreKind::Additive => (mapped, Relevance::Additive(self.ready_vector.as_ref()?.slice())),
+            ScoreKind::Location => (mapped, Relevance::Given),
+            ScoreKind::Cosine => (query, Relevance::Cosine(self.ready_sharpness?, EPSILON as f32)),
+            ScoreKind::ScaledDot => (query, Relevance::Product((width as f32).sqrt().recip())),
+            ScoreKind::General | ScoreKind::Dot => (query, Relevance::Product(1.0)),
+        })
+    }
+
+    /// Whether [`Score::comparison`] gives something.
+    pub(super) fn is_ready(&self) -> bool {
+        self.query.is_some() == self.ready_query.is_ready()
+            && self.vector.is_some() == self.ready_vector.is_some()
+            && self.sharpness.is_some() == self.ready_sharpness.is_some()
     }
 
     /// W_q and v of the additive score.

@@ -10,9 +10,11 @@ mod layer;
 mod looking;
 mod network;
 mod pyramid;
+mod step;
 
 pub use cell::{Cell, CellState};
 pub use layer::{LayerInput, LayerOutput, LayerWeights, layer, layer_plain};
 pub use looking::{LayerLook, LookingOutput, looking_layer, looking_layer_plain};
 pub use network::{Network, NetworkConfig, NetworkOutput, Reading};
 pub use pyramid::{Pyramid, PyramidConfig, PyramidOutput, existing, masked};
+pub use step::{PlainStates, select_rows};

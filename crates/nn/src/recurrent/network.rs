@@ -1,6 +1,7 @@
 //! A stack of recurrent layers, in one or both directions, with dropout between them.
 
 use super::{Cell, CellState, LayerInput, LayerLook, LayerWeights, LookingOutput, layer, looking_layer};
+use crate::flex::Values;
 use crate::prepared::ReadyLayer;
 use crate::{Initial, Noise, Preparing, dropout};
 use burn::module::{Module, Param};
@@ -38,12 +39,15 @@ pub struct NetworkConfig {
 
 /// The parameters of one layer in one direction.
 #[derive(Module, Debug)]
-struct Layer {
+pub(super) struct Layer {
     input: Param<Tensor<2>>,
     recurrent: Param<Tensor<2>>,
     bias: Param<Tensor<1>>,
     #[module(skip)]
-    ready: ReadyLayer,
+    pub(super) ready: ReadyLayer,
+    /// `bias` as plain values, once weights are ready.
+    #[module(skip)]
+    pub(super) ready_bias: Option<Values>,
 }
 
 impl Layer {
@@ -58,11 +62,13 @@ impl Layer {
             recurrent: initial.orthogonal(width, cell.gates()),
             bias: initial.given(bias, [cell.bias_blocks() * width]),
             ready: ReadyLayer::default(),
+            ready_bias: None,
         }
     }
 
     fn prepare(&mut self, cell: Cell, how: Preparing<'_>) {
         self.ready = ReadyLayer::new(cell, &self.input, &self.recurrent, how);
+        self.ready_bias = Values::of(&self.bias.val());
     }
 
     fn weights(&self) -> LayerWeights {
@@ -77,17 +83,17 @@ impl Layer {
 
 /// One level of the stack: the parameters of each direction that it reads in.
 #[derive(Module, Debug)]
-struct Level {
-    forward: Layer,
-    backward: Option<Layer>,
+pub(super) struct Level {
+    pub(super) forward: Layer,
+    pub(super) backward: Option<Layer>,
 }
 
 /// A stack of recurrent layers.
 #[derive(Module, Debug)]
 pub struct Network {
-    layers: Vec<Level>,
+    pub(super) layers: Vec<Level>,
     #[module(skip)]
-    cell: Cell,
+    pub(super) cell: Cell,
     #[module(skip)]
     width: usize,
     #[module(skip)]

@@ -294,6 +294,9 @@ mod tests {
         (0..1000).for_each(|number| write(&mut columns, &[number as f32, 0.0]));
         let expected: Vec<f32> = (0..1000).map(|number| number as f32).collect();
         assert_eq!(read(&columns, 2)[0], expected);
-        assert_eq!(columns.pages.iter().map(|(_, columns)| *columns).collect::<Vec<_>>(), [32, 32, 64, 128, 256, 256, 232]);
+        assert_eq!(
+            columns.pages.iter().map(|(_, columns)| *columns).collect::<Vec<_>>(),
+            [32, 32, 64, 128, 256, 256, 232]
+        );
     }
 }

@@ -200,9 +200,11 @@ impl Stack {
         });
         let place = Place { first, padding: gaps.as_ref().map(|gaps| gaps.padding.as_slice()) };
         let sight = Sight {
-            mask: gaps.as_ref().map(|gaps| gaps.exists.tensor.clone()).or_else(|| match self.settings.causal {
-                true => None,
-                false => mask.cloned(),
+            mask: gaps.as_ref().map(|gaps| gaps.exists.tensor.clone()).or_else(|| {
+                match self.settings.causal {
+                    true => None,
+                    false => mask.cloned(),
+                }
             }),
             causal: self.settings.causal.then_some(first),
             bias: self.positions.bias(first, time, keys),

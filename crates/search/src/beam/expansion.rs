@@ -25,7 +25,8 @@ pub(super) struct Expansion<'a> {
 impl Expansion<'_> {
     /// The candidates that are chosen, at most `size`, best first; in the memory of a list that is not needed.
     pub(super) fn choose(&self, size: usize, memory: Vec<Candidate>) -> Vec<Candidate> {
-        let best = self.best(Best::within(memory, size), |parent, token| self.verdict(parent, token).is_none());
+        let best =
+            self.best(Best::within(memory, size), |parent, token| self.verdict(parent, token).is_none());
         if self.phrases.is_empty() {
             return best;
         }

@@ -1,0 +1,210 @@
+//! A step of the recurrent decoder over plain rows at prediction, which asks for no memory: the fused twin of
+//! [`RecurrentDecoder::advance`] for one token, where attention has a soft focus and remembers nothing of earlier looks but what is
+//! fed.
+
+use super::looking::{Looking, LookingState};
+use super::recurrent::{RecurrentDecoder, RecurrentState};
+use crate::config::FeedKind;
+use burn::tensor::{Device, Tensor, TensorData};
+use gatto_kernels::maths::{sigmoid, tanh_in_place};
+use gatto_nn::ReadyMap;
+use gatto_nn::attention::LookRoom;
+use gatto_nn::recurrent::{PlainStates, select_rows};
+
+/// What is carried from step to step as plain values, and what a step works with.
+#[derive(Clone, Debug)]
+pub(super) struct PlainState {
+    layers: PlainStates,
+    /// The context c [R, width], where it is fed at every step.
+    context: Vec<f32>,
+    /// What is fed of the step before: [R, F].
+    fed: Vec<f32>,
+    /// R.
+    rows: usize,
+    room: Room,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Room {
+    /// Token vectors: [R, C].
+    vectors: Vec<f32>,
+    /// What they bring into the output: [R, H].
+    words: Vec<f32>,
+    /// What the layers read: [R, I].
+    input: Vec<f32>,
+    /// What was looked at: [R, states].
+    seen: Vec<f32>,
+    /// The share of it that is let through: [R, 1].
+    shares: Vec<f32>,
+    /// It and the state, side by side.
+    both: Vec<f32>,
+    look: LookRoom,
+    spare: Vec<f32>,
+}
+
+/// The maps of a [`Looking`] for plain rows.
+#[derive(Clone, Debug)]
+pub(super) struct ReadyMaps {
+    meeting: ReadyMap,
+    gate: Option<ReadyMap>,
+    words: Option<ReadyMap>,
+}
+
+impl ReadyMaps {
+    /// None where weights are not ready.
+    pub(super) fn new(looking: &Looking) -> Option<Self> {
+        let of = |map: &Option<gatto_nn::Linear>| match map {
+            Some(map) => Some(Some(map.ready()?)),
+            None => Some(None),
+        };
+        Some(Self { meeting: looking.meeting.ready()?, gate: of(&looking.gate)?, words: of(&looking.words)? })
+    }
+
+    /// Lets the share of what was seen through that the states `asked` [R, H] ask for.
+    fn through(&self, asked: &[f32], rows: usize, seen: &mut [f32], shares: &mut Vec<f32>) {
+        let Some(gate) = &self.gate else { return };
+        gate.forward(asked, shares);
+        for (seen, &share) in seen.chunks_exact_mut((seen.len() / rows).max(1)).zip(&*shares) {
+            let share = sigmoid(share);
+            seen.iter_mut().for_each(|value| *value *= share);
+        }
+    }
+}
+
+impl PlainState {
+    /// None where something does not live on the CPU.
+    fn new(state: &RecurrentState) -> Option<Self> {
+        let values = |tensor: Option<&Tensor<2>>| match tensor {
+            Some(tensor) => tensor.clone().try_into_vec_as::<f32>().ok(),
+            None => Some(Vec::new()),
+        };
+        Some(Self {
+            layers: PlainStates::new(&state.layers)?,
+            context: values(state.context.as_ref())?,
+            fed: values(state.looking.as_ref().and_then(|looking| looking.fed.as_ref()))?,
+            rows: state.layers.first()?.hidden.dims()[0],
+            room: Room::default(),
+        })
+    }
+
+    /// Only these rows, in this order.
+    fn select(&mut self, rows: &[usize]) {
+        let spare = &mut self.room.spare;
+        for list in [&mut self.context, &mut self.fed] {
+            let width = list.len() / self.rows.max(1);
+            select_rows(list, width, rows, spare);
+        }
+        self.layers.select(rows, spare);
+        self.rows = rows.len();
+    }
+}
+
+impl RecurrentState {
+    /// The same with what it carries as plain values in tensors again.
+    pub(super) fn settled(self) -> Self {
+        let Some(plain) = self.plain else { return self };
+        let device = self.layers.first().map_or_else(Device::default, |state| state.hidden.device());
+        let tensor = |values: Vec<f32>| {
+            let shape = [plain.rows, values.len() / plain.rows.max(1)];
+            Tensor::from_data(TensorData::new(values, shape), &device)
+        };
+        let context = self.context.map(|_| tensor(plain.context));
+        let looking = self
+            .looking
+            .map(|looking| LookingState { fed: looking.fed.is_some().then(|| tensor(plain.fed)), ..looking });
+        Self { layers: plain.layers.tensors(), context, looking, plain: None }
+    }
+
+    /// Only these rows of a state that is plain, in this order; none if it is not.
+    pub(super) fn select_plain(mut self, rows: &[usize]) -> Result<Self, Self> {
+        let Some(plain) = &mut self.plain else { return Err(self) };
+        let of = plain.rows;
+        plain.select(rows);
+        self.looking = self
+            .looking
+            .map(|looking| LookingState { source: looking.source.select(rows, Some(of)), ..looking });
+        Ok(self)
+    }
+}
+
+impl RecurrentDecoder {
+    /// As [`Decoder::step_in_place`](super::Decoder::step_in_place).
+    pub(super) fn step_in_place(
+        &self,
+        tokens: &[u32],
+        state: &mut RecurrentState,
+        made: &mut Vec<f32>,
+    ) -> bool {
+        let attention = match (&self.attention, &state.looking) {
+            (None, None) => None,
+            (Some(attention), Some(looking))
+                if attention.ready.is_some() && attention.look.can_look_in_place(&looking.source) =>
+            {
+                Some(attention)
+            }
+            _ => return false,
+        };
+        if !self.network.can_step_in_place() {
+            return false;
+        }
+        if state.plain.is_none() {
+            state.plain = PlainState::new(state);
+        }
+        let Some(PlainState { layers, context, fed, rows, room }) = &mut state.plain else { return false };
+        let Room { vectors, words, input, seen, shares, both, look, .. } = room;
+        if !self.embedding.read(tokens, vectors) {
+            return false;
+        }
+        let rows = *rows;
+        let looked = attention.and_then(|attention| attention.ready.as_ref().map(|maps| (attention, maps)));
+        let (Some((attention, maps)), Some(looking)) = (looked, &mut state.looking) else {
+            beside([vectors, context], rows, input);
+            self.network.step_in_place(input, layers);
+            made.clear();
+            made.extend_from_slice(layers.top());
+            return true;
+        };
+        let before = attention.asks_before();
+        if before {
+            attention.look.look_in_place(layers.top(), rows, &looking.source, look, seen);
+            maps.through(layers.top(), rows, seen, shares);
+        }
+        beside([vectors, context, fed, if before { seen } else { &[] }], rows, input);
+        self.network.step_in_place(input, layers);
+        if !before {
+            attention.look.look_in_place(layers.top(), rows, &looking.source, look, seen);
+        }
+        if matches!(attention.feed, FeedKind::Context | FeedKind::Place) {
+            let wide = seen.len() / rows.max(1);
+            fed.clear();
+            seen.chunks_exact(wide.max(1))
+                .for_each(|seen| fed.extend_from_slice(&seen[wide - attention.fed..]));
+        }
+        if !before {
+            maps.through(layers.top(), rows, seen, shares);
+        }
+        beside([seen, layers.top()], rows, both);
+        maps.meeting.forward(both, made);
+        if let Some(map) = &maps.words {
+            map.forward(vectors, words);
+            made.iter_mut().zip(&*words).for_each(|(made, word)| *made += word);
+        }
+        tanh_in_place(made);
+        if attention.feed == FeedKind::Attentional {
+            fed.clone_from(made);
+        }
+        looking.step += 1;
+        true
+    }
+}
+
+/// Rows side by side, in place of what is in a list; a part may be empty.
+fn beside<const N: usize>(parts: [&[f32]; N], rows: usize, to: &mut Vec<f32>) {
+    to.clear();
+    for row in 0..rows {
+        for part in parts {
+            let width = part.len() / rows;
+            to.extend_from_slice(&part[row * width..][..width]);
+        }
+    }
+}
