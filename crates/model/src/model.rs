@@ -51,8 +51,8 @@ pub struct Forward {
     pub cross_heads: Vec<Tensor<4>>,
 }
 
-/// What a step works with, besides its state.
-#[derive(Clone, Debug, Default)]
+/// What a step works with, besides its state. A copy has its own.
+#[derive(Debug, Default)]
 pub(crate) struct StepRoom {
     /// What the output layer reads: [R, width].
     rows: Vec<f32>,
@@ -60,6 +60,14 @@ pub(crate) struct StepRoom {
     narrowed: Vec<f32>,
     /// [R, V].
     pub(crate) scores: Vec<f32>,
+    /// Those of some tokens alone: [R, U].
+    pub(crate) few: Vec<f32>,
+}
+
+impl Clone for StepRoom {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// An encoder–decoder, a decoder alone, or an encoder with a head.
@@ -267,7 +275,7 @@ impl Model {
     /// One step: reads one token per row, gives scores [B, V] and the next state.
     pub fn step(&self, tokens: &[u32], mut state: State) -> (Tensor<2>, State) {
         let mut room = StepRoom::default();
-        if self.step_in_place(tokens, &mut state, &mut room) {
+        if self.step_in_place(tokens, None, &mut state, &mut room) {
             let shape = [tokens.len(), self.vocabularies.target];
             return (Tensor::from_data(TensorData::new(room.scores, shape), &self.device()), state);
         }
@@ -279,28 +287,28 @@ impl Model {
     pub(crate) fn step_unscored(
         &self,
         tokens: &[u32],
-        mut state: State,
+        state: State,
         looking: bool,
     ) -> (Unscored<'_>, Option<Tensor<2>>, State) {
-        let mut rows = Vec::new();
-        if !looking && self.decoder().step_in_place(tokens, &mut state, &mut rows) {
-            let shape = [tokens.len(), rows.len() / tokens.len().max(1)];
-            let features = Tensor::from_data(TensorData::new(rows, shape), &self.device());
-            return (self.project(features), None, state);
-        }
         let (written, state) = self.written_next(tokens, state);
         let alignment = if looking { written.alignment() } else { None };
         let weights = alignment.map(|found| found.weights.squeeze_dim::<2>(1));
         (self.project(written.features.squeeze_dim::<2>(1)), weights, state)
     }
 
-    /// [`Model::step`] where weights are ready for it, in plain values: the scores go to `room`. Tells whether it was done; else
-    /// nothing has changed. No memory is asked for once there is enough of it.
-    pub(crate) fn step_in_place(&self, tokens: &[u32], state: &mut State, room: &mut StepRoom) -> bool {
-        let (decoder, StepRoom { rows, narrowed, scores }) = (self.decoder(), room);
+    /// [`Model::step`] where weights are ready for it, in plain values: the scores go to `room`, those of some tokens alone if they
+    /// are given. Tells whether it was done; else nothing has changed. No memory is asked for once there is enough of it.
+    pub(crate) fn step_in_place(
+        &self,
+        tokens: &[u32],
+        columns: Option<&Columns>,
+        state: &mut State,
+        room: &mut StepRoom,
+    ) -> bool {
+        let (decoder, StepRoom { rows, narrowed, scores, .. }) = (self.decoder(), room);
         let done = decoder.output().can_score() && decoder.step_in_place(tokens, state, rows);
         if done {
-            decoder.output().score(rows, narrowed, scores);
+            decoder.output().score(rows, columns, narrowed, scores);
         }
         done
     }

@@ -56,6 +56,8 @@ pub(crate) struct Columns {
     ready: Ready,
     /// `[U]`.
     bias: Tensor<1>,
+    /// The same for plain rows.
+    plain: Option<ReadyMap>,
 }
 
 /// Weight `[H, V]` (or the target tokens' vectors, transposed) and bias `[V]`.
@@ -112,9 +114,17 @@ impl Output {
         self.plain.is_some()
     }
 
-    /// The scores of plain rows [N, width], once weights are ready: [N, V]. `narrowed` is memory for what is between.
-    pub(crate) fn score(&self, rows: &[f32], narrowed: &mut Vec<f32>, scores: &mut Vec<f32>) {
-        let Some((narrow, map)) = &self.plain else { return };
+    /// The scores of plain rows [N, width], once weights are ready: [N, V], or [N, U] of some tokens alone. `narrowed` is memory for
+    /// what is between.
+    pub(crate) fn score(
+        &self,
+        rows: &[f32],
+        columns: Option<&Columns>,
+        narrowed: &mut Vec<f32>,
+        scores: &mut Vec<f32>,
+    ) {
+        let Some((narrow, all)) = &self.plain else { return };
+        let map = columns.and_then(|columns| columns.plain.as_ref()).unwrap_or(all);
         match narrow {
             Some(narrow) => {
                 narrow.forward(rows, narrowed);
@@ -128,10 +138,10 @@ impl Output {
     /// What scores these tokens, if the weights are ready.
     pub(crate) fn columns(&self, tokens: &[u32]) -> Option<Columns> {
         let ready = Some(self.ready.columns(tokens)).filter(Ready::is_ready)?;
-        let bias = self.bias.val();
         let rows: Vec<usize> = tokens.iter().map(|&token| token as usize).collect();
-        let ids = row_ids(&rows, &bias.device());
-        Some(Columns { ready, bias: bias.select(0, ids) })
+        let bias = self.bias.val();
+        let bias = bias.clone().select(0, row_ids(&rows, &bias.device()));
+        Some(Columns { plain: ReadyMap::new(&ready, &bias), ready, bias })
     }
 
     /// Scores [N, V] of features [N, width]; `embedding` holds the vectors that do double duty.

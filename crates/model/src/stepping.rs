@@ -63,9 +63,14 @@ impl Step for Stepping<'_> {
 
     fn step(&self, tokens: &[u32], mut before: Stepped) -> (Logits, Stepped) {
         let vocabulary = self.model.vocabularies().target;
-        let plain = self.listed.is_none() && !self.looking;
-        if plain && self.model.step_in_place(tokens, &mut before.state, &mut before.room) {
-            return (Logits::new(std::mem::take(&mut before.room.scores), vocabulary), before);
+        let columns = self.listed.as_ref().and_then(Listed::columns);
+        let Stepped { state, sentences, room, .. } = &mut before;
+        if !self.looking && self.model.step_in_place(tokens, columns, state, room) {
+            if let Some(listed) = &self.listed {
+                std::mem::swap(&mut room.scores, &mut room.few);
+                listed.spread(&room.few, sentences, &mut room.scores);
+            }
+            return (Logits::new(std::mem::take(&mut room.scores), vocabulary), before);
         }
         let (unscored, weights, state) = self.model.step_unscored(tokens, before.state, self.looking);
         let values = match &self.listed {

@@ -1,7 +1,7 @@
 //! A vector for every token.
 
-use crate::Initial;
 use crate::flex::{Gradient, Operand, Values, operation};
+use crate::{Initial, Preparing};
 use burn::module::{Module, Param, ParamId};
 use burn::tensor::{Int, Shape, Tensor};
 use gatto_kernels::embedding::{self as kernel, Rows};
@@ -36,8 +36,8 @@ impl Embedding {
     }
 
     /// Makes the table ready for prediction.
-    pub fn prepare(&mut self) {
-        self.ready = Values::of(&self.weight.val());
+    pub fn prepare(&mut self, how: Preparing<'_>) {
+        self.ready = how.values(&self.weight);
     }
 
     /// The vectors of tokens as plain rows, in place of what is in a list; whether the table is ready for it.
@@ -116,7 +116,27 @@ impl Gradient<1> for Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Precision;
+    use crate::prepared::{Matrix, Supply};
     use burn::tensor::Device;
+
+    struct Nothing;
+
+    impl Supply for Nothing {
+        fn supply(&self, _: ParamId, _: &mut dyn FnMut(Matrix<'_>)) {}
+    }
+
+    #[test]
+    fn a_table_without_values_is_not_made_ready() {
+        let device = Device::flex();
+        let [mut blank, mut drawn] = [Initial::blank(&device), Initial::new(1, &device)]
+            .map(|mut initial| Embedding::new(7, 3, 1.0, &mut initial));
+        blank.prepare(Preparing::trial(&Nothing));
+        drawn.prepare(Precision::Float.into());
+        let mut vectors = Vec::new();
+        assert!(!blank.read(&[2], &mut vectors) && vectors.is_empty());
+        assert!(drawn.read(&[2], &mut vectors) && vectors.len() == 3);
+    }
 
     #[test]
     fn what_is_read_and_its_gradient_are_those_of_the_plain_form() {

@@ -17,7 +17,7 @@
 //! Letters: `B` sentences, `T` queries, `S` keys, `H` heads, `D` width of a head, `C` width.
 
 use crate::flex::{Gradient, Operand, Values, operation};
-use crate::{Initial, linear_map};
+use crate::{Initial, Preparing, linear_map};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Int, Shape, Tensor, TensorData};
 use gatto_kernels::rotary as kernel;
@@ -177,8 +177,8 @@ impl Positions {
     }
 
     /// Makes the weights ready for prediction.
-    pub(crate) fn prepare(&mut self) {
-        self.ready = self.weight.as_ref().and_then(|weight| Values::of(&weight.val()));
+    pub(crate) fn prepare(&mut self, how: Preparing<'_>) {
+        self.ready = self.weight.as_ref().and_then(|weight| how.values(weight));
     }
 
     /// Whether [`Positions::add_in_place`] has what it needs.

@@ -68,6 +68,11 @@ impl<'a> Preparing<'a> {
         Self { precision: Precision::Float, supply: Some(supply), blank: true }
     }
 
+    /// The values of a parameter that is needed besides; none where they do not live on the CPU, or there are none yet.
+    pub(crate) fn values<const D: usize>(&self, parameter: &Param<Tensor<D>>) -> Option<Values> {
+        if self.blank { None } else { Values::of(&parameter.val()) }
+    }
+
     /// Shows the values of a weight to `take`, if it lives on the CPU; if it is `shared`, those of the parameter.
     fn read(&self, weight: &Param<Tensor<2>>, shared: bool, take: &mut dyn FnMut(Matrix<'_>)) {
         let values = weight.val();

@@ -30,7 +30,7 @@ pub fn continued<S: Step>(
     model: &S,
     prompts: &[Vec<u32>],
     limits: &[usize],
-    choose: impl Fn(usize, usize, &[f32]) -> u32,
+    mut choose: impl FnMut(usize, usize, &[f32]) -> u32,
 ) -> Vec<Continuation> {
     let mut found = vec![Continuation::default(); prompts.len()];
     let (mut state, first) = model.start();
@@ -41,14 +41,14 @@ pub fn continued<S: Step>(
             let Hypothesis { finished, tokens, .. } = &found[row].hypothesis;
             place < prompts[row].len() || (!finished && tokens.len() < limits[row])
         };
+        if !rows.iter().any(|&row| is_open(row)) {
+            break;
+        }
         if !rows.iter().all(|&row| is_open(row)) {
             let open: Vec<usize> = (0..rows.len()).filter(|&i| is_open(rows[i])).collect();
             state = model.select(state, &open);
             rows = open.iter().map(|&i| rows[i]).collect();
             tokens = open.iter().map(|&i| tokens[i]).collect();
-        }
-        if rows.is_empty() {
-            break;
         }
         let (logits, mut next) = model.step(&tokens, state);
         for (scores, (last, &row)) in logits.rows().zip(tokens.iter_mut().zip(&rows)) {

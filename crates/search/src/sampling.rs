@@ -27,17 +27,33 @@ impl Default for Sampling {
     }
 }
 
+/// What is drawn from. A draw has the memory of the one before.
+#[derive(Clone, Debug, Default)]
+struct Urn {
+    /// Tokens and their scores, the most probable first.
+    tokens: Vec<(u32, f32)>,
+    /// How probable each is, as a share of the first.
+    weights: Vec<f64>,
+}
+
 impl Sampling {
     /// The token that `number`, from 0 to below 1, draws from the scores; never one of `forbidden`.
     pub fn draw(&self, scores: &[f32], forbidden: &[u32], number: f64) -> u32 {
+        self.draw_from(&mut Urn::default(), scores, forbidden, number)
+    }
+
+    fn draw_from(&self, urn: &mut Urn, scores: &[f32], forbidden: &[u32], number: f64) -> u32 {
+        let Urn { tokens, weights } = urn;
         let allowed = |(token, score): &(u32, f32)| score.is_finite() && !forbidden.contains(token);
-        let mut tokens: Vec<(u32, f32)> = (0..).zip(scores.iter().copied()).filter(allowed).collect();
-        tokens.sort_by(|(a, left), (b, right)| right.total_cmp(left).then(a.cmp(b)));
+        tokens.clear();
+        tokens.extend((0..).zip(scores.iter().copied()).filter(allowed));
+        tokens.sort_unstable_by(|(a, left), (b, right)| right.total_cmp(left).then(a.cmp(b)));
         tokens.truncate(self.top_k.unwrap_or(usize::MAX).max(1));
         let Some(&(first, largest)) = tokens.first() else { return 0 };
         let weight = |score: f32| (f64::from(score - largest) / self.temperature).exp();
-        let weights: Vec<f64> = tokens.iter().map(|&(_, score)| weight(score)).collect();
-        let by_sum = reach(&weights, self.top_p * weights.iter().sum::<f64>()) + 1;
+        weights.clear();
+        weights.extend(tokens.iter().map(|&(_, score)| weight(score)));
+        let by_sum = reach(weights, self.top_p * weights.iter().sum::<f64>()) + 1;
         // The weight of the first is 1.
         let by_share = weights.partition_point(|&weight| weight >= self.min_p).max(1);
         let kept = &weights[..by_sum.min(by_share)];
@@ -65,8 +81,9 @@ pub fn sample<S: Step>(
     sampling: &Sampling,
     number: impl Fn(usize, usize) -> f64,
 ) -> Vec<Continuation> {
+    let mut urn = Urn::default();
     continued(model, prompts, limits, |row, place, scores| {
-        sampling.draw(scores, model.forbidden(), number(row, place))
+        sampling.draw_from(&mut urn, scores, model.forbidden(), number(row, place))
     })
 }
 

@@ -113,15 +113,25 @@ impl<'a> Column<'a> {
 
 /// What a thread looks with.
 #[derive(Default)]
-struct Room {
+pub(super) struct Room {
     keys: Vec<&'static [f32]>,
-    values: Vec<&'static [f32]>,
-    scores: Vec<f32>,
-    exists: Vec<f32>,
+    pub(super) values: Vec<&'static [f32]>,
+    pub(super) scores: Vec<f32>,
+    pub(super) exists: Vec<f32>,
 }
 
 thread_local! {
-    static ROOM: Cell<Room> = Cell::default();
+    pub(super) static ROOM: Cell<Room> = Cell::default();
+}
+
+impl Room {
+    /// Makes place for the scores of so many keys, and for which of them exist: zeros.
+    pub(super) fn clear(&mut self, keys: usize) {
+        for list in [&mut self.scores, &mut self.exists] {
+            list.clear();
+            list.resize(keys.next_multiple_of(LANES), 0.0);
+        }
+    }
 }
 
 impl Kept for Room {
@@ -190,13 +200,10 @@ impl WithSimd for Rows<'_, '_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { column, first, rows, q, context, weights, keys, room } = self;
         let Column { heads, width, scale, mask, bias, .. } = *column;
+        room.clear(keys);
         let Room { keys: kept_keys, values: kept_values, scores, exists } = room;
         let mut own_keys = emptied(std::mem::take(kept_keys));
         let mut own_values = emptied(std::mem::take(kept_values));
-        for places in [&mut *scores, &mut *exists] {
-            places.clear();
-            places.resize(keys.next_multiple_of(LANES), 0.0);
-        }
         exists[..keys].fill(1.0);
         let each = q.chunks_exact(heads * width).zip(context.chunks_exact_mut(heads * width));
         for (index, ((q, context), weights)) in each.zip(weights.chunks_exact_mut(heads * keys)).enumerate() {

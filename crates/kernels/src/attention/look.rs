@@ -4,12 +4,11 @@
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
-use std::cell::Cell;
 
-use super::column::{Mask, average, dots, own};
-use super::softmax::{LANES, softmax};
+use super::column::{Mask, ROOM, Room, average, dots, own};
+use super::softmax::softmax;
 use crate::additive;
-use crate::kept::{self, Kept, emptied};
+use crate::kept::{self, emptied};
 
 /// Multiplications, or a twentieth as many tangents, that are worth a thread of their own.
 const WORTH: usize = 1 << 17;
@@ -72,25 +71,6 @@ pub fn look(q: &[f32], relevance: Relevance<'_>, source: &Source<'_>, context: &
     context.par_chunks_mut(block * wide).enumerate().for_each(|(index, context)| part(index, context));
 }
 
-/// What a thread looks with.
-#[derive(Default)]
-struct Room {
-    states: Vec<&'static [f32]>,
-    scores: Vec<f32>,
-    exists: Vec<f32>,
-}
-
-thread_local! {
-    static ROOM: Cell<Room> = Cell::default();
-}
-
-impl Kept for Room {
-    fn bytes(&self) -> usize {
-        let floats = self.scores.capacity() + self.exists.capacity();
-        self.states.capacity() * size_of::<&[f32]>() + floats * size_of::<f32>()
-    }
-}
-
 /// Some rows from `first` on.
 struct Rows<'a, 'b> {
     relevance: Relevance<'b>,
@@ -109,12 +89,9 @@ impl WithSimd for Rows<'_, '_> {
         let Self { relevance, source, first, q, context, room } = self;
         let Source { keys, states, mask, widths: [width, wide] } = *source;
         let positions = mask.columns;
-        let Room { states: kept, scores, exists } = room;
+        room.clear(positions);
+        let Room { values: kept, scores, exists, .. } = room;
         let mut values: Vec<&[f32]> = emptied(std::mem::take(kept));
-        for list in [&mut *scores, &mut *exists] {
-            list.clear();
-            list.resize(positions.next_multiple_of(LANES), 0.0);
-        }
         for (index, (q, context)) in q.chunks_exact(width).zip(context.chunks_exact_mut(wide)).enumerate() {
             let row = first + index;
             let sentence = own(mask.rows, row);

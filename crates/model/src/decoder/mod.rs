@@ -209,13 +209,13 @@ impl Decoder {
         let (output, embedding) = match self {
             Self::Recurrent(decoder) => {
                 decoder.network.prepare(how);
-                decoder.embedding.prepare();
+                decoder.embedding.prepare(how);
                 decoder.attention.iter_mut().for_each(|attention| attention.prepare(how));
                 (&mut decoder.output, &decoder.embedding)
             }
             Self::Transformer(decoder) => {
                 decoder.stack.prepare(how);
-                decoder.embedding.prepare();
+                decoder.embedding.prepare(how);
                 (&mut decoder.output, &decoder.embedding)
             }
         };

@@ -16,15 +16,16 @@ use gatto_nn::recurrent::{PlainStates, select_rows};
 pub(super) struct PlainState {
     layers: PlainStates,
     /// The context c [R, width], where it is fed at every step.
-    context: Vec<f32>,
-    /// What is fed of the step before: [R, F].
-    fed: Vec<f32>,
+    context: Option<Vec<f32>>,
+    /// What is fed of the step before, if something is: [R, F].
+    fed: Option<Vec<f32>>,
     /// R.
     rows: usize,
     room: Room,
 }
 
-#[derive(Clone, Debug, Default)]
+/// A copy of a state has its own.
+#[derive(Debug, Default)]
 struct Room {
     /// Token vectors: [R, C].
     vectors: Vec<f32>,
@@ -40,6 +41,12 @@ struct Room {
     both: Vec<f32>,
     look: LookRoom,
     spare: Vec<f32>,
+}
+
+impl Clone for Room {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// The maps of a [`Looking`] for plain rows.
@@ -64,7 +71,7 @@ impl ReadyMaps {
     fn through(&self, asked: &[f32], rows: usize, seen: &mut [f32], shares: &mut Vec<f32>) {
         let Some(gate) = &self.gate else { return };
         gate.forward(asked, shares);
-        for (seen, &share) in seen.chunks_exact_mut((seen.len() / rows).max(1)).zip(&*shares) {
+        for (seen, &share) in seen.chunks_exact_mut((seen.len() / rows.max(1)).max(1)).zip(&*shares) {
             let share = sigmoid(share);
             seen.iter_mut().for_each(|value| *value *= share);
         }
@@ -72,25 +79,29 @@ impl ReadyMaps {
 }
 
 impl PlainState {
-    /// None where something does not live on the CPU.
-    fn new(state: &RecurrentState) -> Option<Self> {
+    /// Takes out of a state what it carries; none, and nothing is taken, where something does not live on the CPU.
+    fn take(state: &mut RecurrentState) -> Option<Self> {
         let values = |tensor: Option<&Tensor<2>>| match tensor {
-            Some(tensor) => tensor.clone().try_into_vec_as::<f32>().ok(),
-            None => Some(Vec::new()),
+            Some(tensor) => tensor.clone().try_into_vec_as::<f32>().map(Some),
+            None => Ok(None),
         };
-        Some(Self {
+        let fed = state.looking.as_ref().and_then(|looking| looking.fed.as_ref());
+        let plain = Self {
             layers: PlainStates::new(&state.layers)?,
-            context: values(state.context.as_ref())?,
-            fed: values(state.looking.as_ref().and_then(|looking| looking.fed.as_ref()))?,
+            context: values(state.context.as_ref()).ok()?,
+            fed: values(fed).ok()?,
             rows: state.layers.first()?.hidden.dims()[0],
             room: Room::default(),
-        })
+        };
+        (state.layers, state.context) = (Vec::new(), None);
+        state.looking.iter_mut().for_each(|looking| looking.fed = None);
+        Some(plain)
     }
 
     /// Only these rows, in this order.
     fn select(&mut self, rows: &[usize]) {
         let spare = &mut self.room.spare;
-        for list in [&mut self.context, &mut self.fed] {
+        for list in self.context.iter_mut().chain(&mut self.fed) {
             let width = list.len() / self.rows.max(1);
             select_rows(list, width, rows, spare);
         }
@@ -100,22 +111,18 @@ impl PlainState {
 }
 
 impl RecurrentState {
-    /// The same with what it carries as plain values in tensors again.
-    pub(super) fn settled(self) -> Self {
-        let Some(plain) = self.plain else { return self };
-        let device = self.layers.first().map_or_else(Device::default, |state| state.hidden.device());
+    /// The same with what it carries in tensors again, if it had plain values.
+    pub(super) fn settled(mut self) -> Self {
+        let Some(PlainState { layers, context, fed, rows, .. }) = self.plain.take() else { return self };
         let tensor = |values: Vec<f32>| {
-            let shape = [plain.rows, values.len() / plain.rows.max(1)];
-            Tensor::from_data(TensorData::new(values, shape), &device)
+            let shape = [rows, values.len() / rows.max(1)];
+            Tensor::from_data(TensorData::new(values, shape), &Device::flex())
         };
-        let context = self.context.map(|_| tensor(plain.context));
-        let looking = self
-            .looking
-            .map(|looking| LookingState { fed: looking.fed.is_some().then(|| tensor(plain.fed)), ..looking });
-        Self { layers: plain.layers.tensors(), context, looking, plain: None }
+        self.looking.iter_mut().for_each(|looking| looking.fed = fed.clone().map(tensor));
+        Self { layers: layers.tensors(), context: context.map(tensor), ..self }
     }
 
-    /// Only these rows of a state that is plain, in this order; none if it is not.
+    /// Only these rows of a state that is plain, in this order; the state itself if it is not.
     pub(super) fn select_plain(mut self, rows: &[usize]) -> Result<Self, Self> {
         let Some(plain) = &mut self.plain else { return Err(self) };
         let of = plain.rows;
@@ -148,7 +155,7 @@ impl RecurrentDecoder {
             return false;
         }
         if state.plain.is_none() {
-            state.plain = PlainState::new(state);
+            state.plain = PlainState::take(state);
         }
         let Some(PlainState { layers, context, fed, rows, room }) = &mut state.plain else { return false };
         let Room { vectors, words, input, seen, shares, both, look, .. } = room;
@@ -157,6 +164,7 @@ impl RecurrentDecoder {
         }
         let rows = *rows;
         let looked = attention.and_then(|attention| attention.ready.as_ref().map(|maps| (attention, maps)));
+        let context = context.as_deref().unwrap_or_default();
         let (Some((attention, maps)), Some(looking)) = (looked, &mut state.looking) else {
             beside([vectors, context], rows, input);
             self.network.step_in_place(input, layers);
@@ -169,12 +177,13 @@ impl RecurrentDecoder {
             attention.look.look_in_place(layers.top(), rows, &looking.source, look, seen);
             maps.through(layers.top(), rows, seen, shares);
         }
-        beside([vectors, context, fed, if before { seen } else { &[] }], rows, input);
+        let fed_before = fed.as_deref().unwrap_or_default();
+        beside([vectors, context, fed_before, if before { seen } else { &[] }], rows, input);
         self.network.step_in_place(input, layers);
         if !before {
             attention.look.look_in_place(layers.top(), rows, &looking.source, look, seen);
         }
-        if matches!(attention.feed, FeedKind::Context | FeedKind::Place) {
+        if let (FeedKind::Context | FeedKind::Place, Some(fed)) = (attention.feed, &mut *fed) {
             let wide = seen.len() / rows.max(1);
             fed.clear();
             seen.chunks_exact(wide.max(1))
@@ -190,7 +199,7 @@ impl RecurrentDecoder {
             made.iter_mut().zip(&*words).for_each(|(made, word)| *made += word);
         }
         tanh_in_place(made);
-        if attention.feed == FeedKind::Attentional {
+        if let (FeedKind::Attentional, Some(fed)) = (attention.feed, fed) {
             fed.clone_from(made);
         }
         looking.step += 1;

@@ -6,7 +6,6 @@
 
 use crate::model::Model;
 use crate::output::{Columns, Unscored};
-use burn::tensor::Tensor;
 
 /// The tokens that may be written in each sentence of a batch.
 pub(crate) struct Lists {
@@ -35,18 +34,18 @@ impl Lists {
         Self { places: lists.into_iter().map(places).collect(), union, vocabulary }
     }
 
-    /// Scores [N, V] of rows, of which the i-th belongs to sentence `sentences[i]`, from `of`: the score of a token by its
-    /// row, its number and its place in the union.
-    fn scores(&self, sentences: &[usize], of: impl Fn(usize, usize, usize) -> f32) -> Vec<f32> {
-        let mut scores = vec![f32::NEG_INFINITY; sentences.len() * self.vocabulary];
-        let rows = scores.chunks_exact_mut(self.vocabulary.max(1)).zip(sentences);
+    /// Leaves in `to` the scores [N, V] of rows, of which the i-th belongs to sentence `sentences[i]`, from `of`: the score of a
+    /// token by its row, its number and its place in the union.
+    fn spread(&self, sentences: &[usize], to: &mut Vec<f32>, of: impl Fn(usize, usize, usize) -> f32) {
+        to.clear();
+        to.resize(sentences.len() * self.vocabulary, f32::NEG_INFINITY);
+        let rows = to.chunks_exact_mut(self.vocabulary.max(1)).zip(sentences);
         for (row, (to, &sentence)) in rows.enumerate() {
             for &place in &self.places[sentence] {
                 let token = self.union[place] as usize;
                 to[token] = of(row, token, place);
             }
         }
-        scores
     }
 }
 
@@ -59,19 +58,27 @@ impl Listed {
         Self { lists, columns }
     }
 
+    /// What scores the tokens of all lists alone, where that gains something.
+    pub(crate) fn columns(&self) -> Option<&Columns> {
+        self.columns.as_ref()
+    }
+
+    /// Leaves in `to` the scores [N, V] of rows, of which the i-th belongs to sentence `sentences[i]`, by `scores` of
+    /// [`Listed::columns`] or of all tokens.
+    pub(crate) fn spread(&self, scores: &[f32], sentences: &[usize], to: &mut Vec<f32>) {
+        let width = scores.len() / sentences.len().max(1);
+        match width == self.lists.vocabulary {
+            true => self.lists.spread(sentences, to, |row, token, _| scores[row * width + token]),
+            false => self.lists.spread(sentences, to, |row, _, place| scores[row * width + place]),
+        }
+    }
+
     /// Scores [N, V] of rows, of which the i-th belongs to sentence `sentences[i]`.
     pub(crate) fn scores(&self, rows: Unscored<'_>, sentences: &[usize]) -> Vec<f32> {
-        let values = |scores: Tensor<2>| scores.try_into_vec_as::<f32>().unwrap_or_default();
-        match self.columns.as_ref().and_then(|columns| rows.scores_of(columns)) {
-            Some(few) => {
-                let (width, few) = (self.lists.union.len(), values(few));
-                self.lists.scores(sentences, |row, _, place| few[row * width + place])
-            }
-            None => {
-                let (width, all) = (self.lists.vocabulary, values(rows.scores()));
-                self.lists.scores(sentences, |row, token, _| all[row * width + token])
-            }
-        }
+        let few = self.columns().and_then(|columns| rows.scores_of(columns)).unwrap_or_else(|| rows.scores());
+        let (few, mut scores) = (few.try_into_vec_as::<f32>().unwrap_or_default(), Vec::new());
+        self.spread(&few, sentences, &mut scores);
+        scores
     }
 }
 
@@ -85,7 +92,8 @@ mod tests {
         assert_eq!(lists.union, [0, 2, 3, 5]);
         assert_eq!(lists.places, [vec![0, 1, 3], vec![1, 2], vec![]]);
         let none = f32::NEG_INFINITY;
-        let scores = lists.scores(&[1, 0, 1, 2], |row, token, place| (row * 100 + token * 10 + place) as f32);
+        let mut scores = vec![7.0; 3]; // what a step before has left
+        lists.spread(&[1, 0, 1, 2], &mut scores, |row, token, place| (row * 100 + token * 10 + place) as f32);
         assert_eq!(scores[..7], [none, none, 21.0, 32.0, none, none, none]);
         assert_eq!(scores[7..14], [100.0, none, 121.0, none, none, 153.0, none]);
         assert_eq!(scores[14..21], [none, none, 221.0, 232.0, none, none, none]);

@@ -3,8 +3,9 @@
 use crate::variants::{Variant, assert_close, scores, values, writers};
 use burn::tensor::Device;
 use gatto_data::{Padded, Sources};
-use gatto_model::{Model, State};
+use gatto_model::{Model, State, Stepping};
 use gatto_nn::{Noise, Precision};
+use gatto_search::Step;
 
 const TOLERANCE: f32 = 1e-5;
 
@@ -27,17 +28,24 @@ impl Whole {
 
     /// One step of `rows` of the batch at position `at`, compared with the whole.
     fn step(&self, what: &str, model: &Model, rows: &[usize], at: usize, state: State) -> State {
-        let tokens: Vec<u32> =
-            rows.iter().map(|&row| self.inputs.ids[row * self.inputs.width + at]).collect();
-        let (logits, state) = model.step(&tokens, state);
+        let (logits, state) = model.step(&self.tokens(rows, at), state);
         let vocabulary = logits.dims()[1];
-        let logits = values(logits);
-        for (found, &row) in logits.chunks_exact(vocabulary).zip(rows) {
+        self.compare(what, rows, at, values(logits).chunks_exact(vocabulary));
+        state
+    }
+
+    /// What `rows` of the batch read at position `at`.
+    fn tokens(&self, rows: &[usize], at: usize) -> Vec<u32> {
+        rows.iter().map(|&row| self.inputs.ids[row * self.inputs.width + at]).collect()
+    }
+
+    /// Compares the scores of a step of `rows` at position `at` with the whole.
+    fn compare<'a>(&self, what: &str, rows: &[usize], at: usize, scores: impl Iterator<Item = &'a [f32]>) {
+        for (found, &row) in scores.zip(rows) {
             if let Some(expected) = self.scores[row].get(at) {
                 assert_close(&format!("{what}, row {row} step {at}"), found, expected, TOLERANCE);
             }
         }
-        state
     }
 }
 
@@ -81,6 +89,57 @@ fn states_can_be_reordered_repeated_and_dropped() {
             state = state.select(taken);
             rows = taken.iter().map(|&place| rows[place]).collect();
             state = whole.step(&variant.name, &model, &rows, at, state);
+        }
+    }
+}
+
+#[test]
+fn a_step_that_tells_where_it_looks_goes_on_from_one_that_does_not() {
+    for (variant, whole, model) in each_form() {
+        let rows: Vec<usize> = (0..whole.inputs.rows).collect();
+        let stepping = || {
+            let memory = model.encode(&whole.source, &mut Noise::none());
+            Stepping::new(&model, memory, rows.len())
+        };
+        let (plain, looking) = (stepping(), stepping().looking());
+        let (mut state, _) = plain.start();
+        for at in 0..whole.inputs.width {
+            let what = format!("{}, looking at every other step", variant.name);
+            let by = if at % 2 == 0 { &plain } else { &looking };
+            let (logits, behind) = by.step(&whole.tokens(&rows, at), state);
+            whole.compare(&what, &rows, at, logits.rows());
+            state = plain.select(behind, &rows);
+        }
+    }
+}
+
+#[test]
+fn a_step_is_the_same_to_the_bit_in_any_company() {
+    for variant in writers() {
+        for precision in [Precision::Float, Precision::Int8] {
+            let mut model = variant.model(&Device::flex());
+            let whole = Whole::of(&variant, &model);
+            model.prepare(precision);
+            let rows: Vec<usize> = (0..whole.inputs.rows).collect();
+            let memory = model.encode(&whole.source, &mut Noise::none());
+            let start = model.start(memory.as_ref(), rows.len());
+            let steps = |taken: &[usize]| {
+                let mut state = start.clone().select(taken);
+                let mut scores = Vec::new();
+                for at in 0..whole.inputs.width {
+                    let (logits, behind) = model.step(&whole.tokens(taken, at), state);
+                    scores.push(values(logits));
+                    state = behind;
+                }
+                scores
+            };
+            let (together, vocabulary) = (steps(&rows), steps(&rows[..1])[0].len());
+            for &row in &rows {
+                for (at, (all, alone)) in together.iter().zip(steps(&[row])).enumerate() {
+                    let own = &all[row * vocabulary..][..vocabulary];
+                    assert_eq!(own, alone, "{}, {precision:?}, row {row} step {at}", variant.name);
+                }
+            }
         }
     }
 }

@@ -147,36 +147,40 @@ impl Score {
             weight.as_ref().map(|weight| Ready::new(weight, false, how)).unwrap_or_default()
         };
         (self.ready_query, self.ready_key) = (ready(&self.query), ready(&self.key));
-        self.ready_vector = self.vector.as_ref().and_then(|vector| Values::of(&vector.val()));
+        self.ready_vector = self.vector.as_ref().and_then(|vector| how.values(vector));
         let sharpness = self.sharpness.as_ref().and_then(|sharpness| Values::of(&sharpness.val().exp()));
         self.ready_sharpness = sharpness.and_then(|sharpness| sharpness.slice().first().copied());
     }
 
-    /// [`Score::relevance`] of plain queries [R, Q], up to the comparison with keys: what is compared, and how; none where
-    /// weights are not ready. `mapped` is memory for it.
+    /// How a kernel compares queries of this width with keys; none where it has no form of the score, or weights are not ready.
+    fn kernel(&self, width: usize) -> Option<Relevance<'_>> {
+        if self.query.is_some() && !self.ready_query.is_ready() {
+            return None;
+        }
+        Some(match self.kind {
+            ScoreKind::Additive => Relevance::Additive(self.ready_vector.as_ref()?.slice()),
+            ScoreKind::Location => Relevance::Given,
+            ScoreKind::Cosine => Relevance::Cosine(self.ready_sharpness?, EPSILON as f32),
+            ScoreKind::ScaledDot => Relevance::Product((width as f32).sqrt().recip()),
+            ScoreKind::General | ScoreKind::Dot => Relevance::Product(1.0),
+        })
+    }
+
+    /// Whether [`Score::comparison`] gives something.
+    pub(super) fn has_comparison(&self) -> bool {
+        self.kernel(1).is_some()
+    }
+
+    /// [`Score::relevance`] of plain queries [R, Q], up to the comparison with keys: what is compared, and how. `mapped` is memory
+    /// for it.
     pub(super) fn comparison<'a>(
         &'a self,
         query: &'a [f32],
         width: usize,
         mapped: &'a mut Vec<f32>,
     ) -> Option<(&'a [f32], Relevance<'a>)> {
-        if self.query.is_some() && !self.ready_query.map(query, mapped) {
-            return None;
-        }
-        Some(match self.kind {
-            ScoreKind::Additive => (mapped, Relevance::Additive(self.ready_vector.as_ref()?.slice())),
-            ScoreKind::Location => (mapped, Relevance::Given),
-            ScoreKind::Cosine => (query, Relevance::Cosine(self.ready_sharpness?, EPSILON as f32)),
-            ScoreKind::ScaledDot => (query, Relevance::Product((width as f32).sqrt().recip())),
-            ScoreKind::General | ScoreKind::Dot => (query, Relevance::Product(1.0)),
-        })
-    }
-
-    /// Whether [`Score::comparison`] gives something.
-    pub(super) fn is_ready(&self) -> bool {
-        self.query.is_some() == self.ready_query.is_ready()
-            && self.vector.is_some() == self.ready_vector.is_some()
-            && self.sharpness.is_some() == self.ready_sharpness.is_some()
+        let relevance = self.kernel(width)?;
+        Some(if self.ready_query.map(query, mapped) { (mapped, relevance) } else { (query, relevance) })
     }
 
     /// W_q and v of the additive score.

@@ -36,7 +36,7 @@ impl Attention {
     /// Whether [`Attention::look_in_place`] can be asked for.
     pub fn can_look_in_place(&self, source: &Source) -> bool {
         let forgetful = self.coverage.is_none() && self.trail.is_none();
-        forgetful && self.focus.is_soft() && self.score.is_ready() && source.plain.is_some()
+        forgetful && self.focus.is_soft() && self.score.has_comparison() && source.plain.is_some()
     }
 
     /// Looks at the source with plain queries [R, Q], and leaves what is seen, [R, H], in place of what is in a list.

@@ -68,7 +68,7 @@ impl Layer {
 
     fn prepare(&mut self, cell: Cell, how: Preparing<'_>) {
         self.ready = ReadyLayer::new(cell, &self.input, &self.recurrent, how);
-        self.ready_bias = Values::of(&self.bias.val());
+        self.ready_bias = how.values(&self.bias);
     }
 
     fn weights(&self) -> LayerWeights {

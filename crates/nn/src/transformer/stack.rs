@@ -129,7 +129,7 @@ impl Stack {
     pub fn prepare(&mut self, how: Preparing<'_>) {
         self.layers.iter_mut().for_each(|layer| layer.prepare(how));
         self.ready_norm = ReadyNorm(self.norm.as_ref().and_then(Norm::new).map(Arc::new));
-        self.positions.prepare();
+        self.positions.prepare(how);
     }
 
     /// Has a head of a layer, both counted from 0, give nought from now on: one that looks at the source, or one that looks

@@ -16,7 +16,7 @@ pub(super) struct Expansion<'a> {
     pub(super) rules: &'a Rules<'a>,
     pub(super) phrases: &'a Phrases,
     /// The most tokens that phrases may still need behind this step; none if they cannot all be met anyway.
-    pub(super) room: Option<usize>,
+    pub(super) left: Option<usize>,
     /// The tokens that earlier groups have chosen at this step, and what each of them costs.
     pub(super) taken: &'a [u32],
     pub(super) diversity: f64,
@@ -95,7 +95,7 @@ impl Expansion<'_> {
         }
         if !self.phrases.is_empty() {
             let needed = self.needed(parent, token);
-            if needed > 0 && self.room.is_some_and(|room| needed > room) {
+            if needed > 0 && self.left.is_some_and(|left| needed > left) {
                 return Some(Fate::Phrases);
             }
             if needed < self.parents[parent].needed {

@@ -213,7 +213,7 @@ impl<'a> Sentence<'a> {
                 stepped,
                 rules: &self.rules,
                 phrases: &self.phrases,
-                room: self.left(),
+                left: self.left(),
                 taken,
                 diversity: self.beam.diversity.max(0.0),
             };
@@ -228,8 +228,10 @@ impl<'a> Sentence<'a> {
                 self.keep(&parents[candidate.parent], group, candidate);
             }
             taken.extend(chosen.iter().map(|candidate| candidate.token));
-            let ends = chosen.iter().filter(|candidate| candidate.token == self.rules.end);
-            ended.extend(ends.map(|candidate| self.path(parents[candidate.parent].node).0));
+            if group + 1 < self.groups.len() {
+                let ends = chosen.iter().filter(|candidate| candidate.token == self.rules.end);
+                ended.extend(ends.map(|candidate| self.path(parents[candidate.parent].node).0));
+            }
             match chosen.is_empty() {
                 true => self.stuck.append(parents),
                 false => parents.clear(),
