@@ -8,6 +8,7 @@ use crate::head::{Head, Told};
 use crate::masking::HeadPlace;
 use crate::memory::{Memory, Reading, Tokens};
 use crate::output::{Columns, Unscored};
+use crate::shortlist::Listed;
 use crate::trace::AttentionKind;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -58,10 +59,10 @@ pub(crate) struct StepRoom {
     rows: Vec<f32>,
     /// The same, made narrower.
     narrowed: Vec<f32>,
+    /// The scores of tokens on any list, where there are lists: [R, U].
+    few: Vec<f32>,
     /// [R, V].
     pub(crate) scores: Vec<f32>,
-    /// Those of some tokens alone: [R, U].
-    pub(crate) few: Vec<f32>,
 }
 
 impl Clone for StepRoom {
@@ -296,21 +297,29 @@ impl Model {
         (self.project(written.features.squeeze_dim::<2>(1)), weights, state)
     }
 
-    /// [`Model::step`] where weights are ready for it, in plain values: the scores go to `room`, those of some tokens alone if they
-    /// are given. Tells whether it was done; else nothing has changed. No memory is asked for once there is enough of it.
+    /// [`Model::step`] where weights are ready for it, in plain values: the scores go to `room`, those of tokens on the list of each
+    /// row's sentence alone if there are lists. Tells whether it was done; else nothing has changed. No memory is asked for once there
+    /// is enough of it.
     pub(crate) fn step_in_place(
         &self,
         tokens: &[u32],
-        columns: Option<&Columns>,
+        listed: Option<(&Listed, &[usize])>,
         state: &mut State,
         room: &mut StepRoom,
     ) -> bool {
-        let (decoder, StepRoom { rows, narrowed, scores, .. }) = (self.decoder(), room);
-        let done = decoder.output().can_score() && decoder.step_in_place(tokens, state, rows);
-        if done {
-            decoder.output().score(rows, columns, narrowed, scores);
+        let (decoder, StepRoom { rows, narrowed, few, scores }) = (self.decoder(), room);
+        let output = decoder.output();
+        if !output.can_score() || !decoder.step_in_place(tokens, state, rows) {
+            return false;
         }
-        done
+        match listed {
+            Some((listed, sentences)) => {
+                output.score(rows, listed.columns(), narrowed, few);
+                listed.spread(few, sentences, scores);
+            }
+            None => output.score(rows, None, narrowed, scores),
+        }
+        true
     }
 
     /// What scores some tokens alone, where the weights are ready.

@@ -25,9 +25,17 @@ impl Unscored<'_> {
         self.output.scores(self.features, self.embedding)
     }
 
-    /// The scores of some tokens alone: [N, U]; none where they cannot be had without the others.
-    pub(crate) fn scores_of(&self, columns: &Columns) -> Option<Tensor<2>> {
-        columns.ready.forward(&self.output.narrowed(self.features.clone()), Some(&columns.bias))
+    /// The scores as plain values; those of some tokens alone, [N, U], if they are given.
+    pub(crate) fn values(self, columns: Option<&Columns>) -> Vec<f32> {
+        let plain = |tensor: Tensor<2>| tensor.try_into_vec_as::<f32>().unwrap_or_default();
+        match columns {
+            Some(_) => {
+                let mut scores = Vec::new();
+                self.output.score(&plain(self.features), columns, &mut Vec::new(), &mut scores);
+                scores
+            }
+            None => plain(self.scores()),
+        }
     }
 
     /// The loss of every row: `[N]`.
@@ -50,15 +58,8 @@ pub struct Answers {
     pub best: Vec<u32>,
 }
 
-/// The part of an output layer that scores some tokens.
-pub(crate) struct Columns {
-    /// `[H, U]`.
-    ready: Ready,
-    /// `[U]`.
-    bias: Tensor<1>,
-    /// The same for plain rows.
-    plain: Option<ReadyMap>,
-}
+/// The part of an output layer that scores some tokens: weights `[H, U]`.
+pub(crate) struct Columns(ReadyMap);
 
 /// Weight `[H, V]` (or the target tokens' vectors, transposed) and bias `[V]`.
 #[derive(Module, Debug)]
@@ -124,7 +125,7 @@ impl Output {
         scores: &mut Vec<f32>,
     ) {
         let Some((narrow, all)) = &self.plain else { return };
-        let map = columns.and_then(|columns| columns.plain.as_ref()).unwrap_or(all);
+        let map = columns.map_or(all, |Columns(some)| some);
         match narrow {
             Some(narrow) => {
                 narrow.forward(rows, narrowed);
@@ -137,11 +138,11 @@ impl Output {
 
     /// What scores these tokens, if the weights are ready.
     pub(crate) fn columns(&self, tokens: &[u32]) -> Option<Columns> {
-        let ready = Some(self.ready.columns(tokens)).filter(Ready::is_ready)?;
+        self.plain.as_ref()?;
         let rows: Vec<usize> = tokens.iter().map(|&token| token as usize).collect();
         let bias = self.bias.val();
         let bias = bias.clone().select(0, row_ids(&rows, &bias.device()));
-        Some(Columns { plain: ReadyMap::new(&ready, &bias), ready, bias })
+        ReadyMap::new(&self.ready.columns(tokens), &bias).map(Columns)
     }
 
     /// Scores [N, V] of features [N, width]; `embedding` holds the vectors that do double duty.

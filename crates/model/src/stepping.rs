@@ -63,19 +63,20 @@ impl Step for Stepping<'_> {
 
     fn step(&self, tokens: &[u32], mut before: Stepped) -> (Logits, Stepped) {
         let vocabulary = self.model.vocabularies().target;
-        let columns = self.listed.as_ref().and_then(Listed::columns);
         let Stepped { state, sentences, room, .. } = &mut before;
-        if !self.looking && self.model.step_in_place(tokens, columns, state, room) {
-            if let Some(listed) = &self.listed {
-                std::mem::swap(&mut room.scores, &mut room.few);
-                listed.spread(&room.few, sentences, &mut room.scores);
-            }
-            return (Logits::new(std::mem::take(&mut room.scores), vocabulary), before);
+        let listed = self.listed.as_ref().map(|listed| (listed, &sentences[..]));
+        if !self.looking && self.model.step_in_place(tokens, listed, state, room) {
+            before.weights = None;
+            return (Logits::new(std::mem::take(&mut before.room.scores), vocabulary), before);
         }
         let (unscored, weights, state) = self.model.step_unscored(tokens, before.state, self.looking);
         let values = match &self.listed {
-            Some(listed) => listed.scores(unscored, &before.sentences),
-            None => unscored.scores().try_into_vec_as::<f32>().unwrap_or_default(),
+            Some(listed) => {
+                let mut scores = Vec::new();
+                listed.spread(&unscored.values(listed.columns()), &before.sentences, &mut scores);
+                scores
+            }
+            None => unscored.values(None),
         };
         (Logits::new(values, vocabulary), Stepped { state, weights, ..before })
     }

@@ -14,7 +14,9 @@ use gatto_nn::attention::ScoreKind;
 use gatto_nn::positions::PositionKind;
 use gatto_nn::transformer::NormOrder;
 use gatto_nn::{Noise, Precision};
-use gatto_search::{Beam, Ensemble, Followed, Fusion, Mean, Wanted, beam_search};
+use gatto_search::{
+    Beam, Ensemble, Followed, Fusion, Logits, Mean, Sampling, Step, Wanted, beam_search, greedy, sample,
+};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 
@@ -25,20 +27,70 @@ const VOCABULARY: usize = 300;
 /// The most that a hundred tokens may ask for.
 const MOST: usize = 10;
 
+/// How a sentence is written.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Beam(usize),
+    Greedy,
+    Sampled,
+}
+
+/// The same model, but no sequence ends by itself.
+struct Endless<S>(S);
+
+impl<S: Step> Step for Endless<S> {
+    type State = S::State;
+
+    fn start(&self) -> (S::State, u32) {
+        self.0.start()
+    }
+
+    fn step(&self, tokens: &[u32], state: S::State) -> (Logits, S::State) {
+        self.0.step(tokens, state)
+    }
+
+    fn select(&self, state: S::State, rows: &[usize]) -> S::State {
+        self.0.select(state, rows)
+    }
+
+    fn take_back(&self, logits: Logits, state: &mut S::State) {
+        self.0.take_back(logits, state);
+    }
+
+    fn end(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn forbidden(&self) -> &[u32] {
+        self.0.forbidden()
+    }
+}
+
 /// How often memory is asked for while three sentences become so many tokens each, by the layers of models that every translation
 /// goes through.
-fn allocations(model: &Model, beam: &Beam, tokens: usize) -> usize {
+fn allocations(model: &Model, way: Way, tokens: usize) -> usize {
     let source = Padded::new(&[vec![9u32; 7], vec![30; 5], vec![50; 7]]);
-    let wanted = Wanted { min_length: tokens - 1, max_length: tokens, ..Wanted::default() };
-    let wanted = vec![wanted; 3];
     let memory = model.encode(&source, &mut Noise::none());
     let alone = Ensemble::new(vec![Stepping::new(model, memory, 3)], Mean::default()).expect("a model");
     let beside: Vec<(Stepping<'_>, f64)> = Vec::new();
-    let writer = Followed::new(Fusion::new(alone, 1.0, beside), vec![0, 1, 2], None);
+    let writer = Endless(Followed::new(Fusion::new(alone, 1.0, beside), vec![0, 1, 2], None));
+    let (prompts, limits) = (vec![Vec::new(); 3], [tokens; 3]);
+    let wanted = vec![Wanted { max_length: tokens, ..Wanted::default() }; 3];
     let region = Region::new(MEMORY);
-    let found = beam_search(&writer, &wanted, beam);
+    let lengths: Vec<usize> = match way {
+        Way::Beam(size) => {
+            let found = beam_search(&writer, &wanted, &Beam { size, ..Beam::default() });
+            found.iter().map(|found| found.best[0].written.hypothesis.tokens.len()).collect()
+        }
+        Way::Greedy => greedy(&writer, &limits).iter().map(|found| found.tokens.len()).collect(),
+        Way::Sampled => {
+            let draw = |row: usize, place: usize| (place * 7 + row) as f64 * 0.13 % 1.0;
+            let found = sample(&writer, &prompts, &limits, &Sampling::default(), draw);
+            found.iter().map(|found| found.hypothesis.tokens.len()).collect()
+        }
+    };
     let stats = region.change();
-    assert!(found.iter().all(|found| found.best[0].written.hypothesis.log_probabilities.len() == tokens));
+    assert_eq!(lengths, limits);
     stats.allocations + stats.reallocations
 }
 
@@ -65,7 +117,7 @@ fn transformers() -> impl Iterator<Item = (String, Model)> {
     )
 }
 
-/// Every score, both queries, all cells and ways to feed, of one layer and of two; and no attention at all.
+/// Every score, both queries, all cells, several ways to feed, one layer and two; and no attention at all.
 fn recurrent() -> impl Iterator<Item = (String, Model)> {
     let reading = || RecurrentEncoderConfig { width: 12, bidirectional: true, ..Default::default() };
     let writing = |layers: usize| RecurrentDecoderConfig { width: 20, layers, ..Default::default() };
@@ -98,20 +150,19 @@ fn a_token_asks_for_no_memory() {
         for (name, mut model) in transformers().chain(recurrent()) {
             for precision in [Precision::Float, Precision::Int8] {
                 model.prepare(precision);
-                for size in [1, 4] {
-                    let beam = Beam { size, ..Beam::default() };
+                for way in [Way::Greedy, Way::Sampled, Way::Beam(1), Way::Beam(4)] {
                     // The least of a few times: what is made when it is first asked for does not count, and a thread may have its
                     // first share of the work late.
                     let count = |tokens: usize| {
                         (0..4)
-                            .map(|_| pool.install(|| allocations(&model, &beam, tokens)))
+                            .map(|_| pool.install(|| allocations(&model, way, tokens)))
                             .min()
                             .unwrap_or_default()
                     };
                     // A list that outgrows its memory doubles it, and each page has more columns than the one before: that is
                     // seldom. One piece of memory for each token would be a hundred.
                     let [few, many] = [140, 240].map(count);
-                    let what = format!("{name}, {precision:?}, beam of {size}, {threads} threads");
+                    let what = format!("{name}, {precision:?}, {way:?}, {threads} threads");
                     assert!(many <= few + MOST, "{what}: {few} and {many}");
                 }
             }

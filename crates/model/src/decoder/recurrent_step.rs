@@ -16,12 +16,30 @@ use gatto_nn::recurrent::{PlainStates, select_rows};
 pub(super) struct PlainState {
     layers: PlainStates,
     /// The context c [R, width], where it is fed at every step.
-    context: Option<Vec<f32>>,
+    context: Option<Rows>,
     /// What is fed of the step before, if something is: [R, F].
-    fed: Option<Vec<f32>>,
+    fed: Option<Rows>,
     /// R.
     rows: usize,
     room: Room,
+}
+
+/// Plain rows [R, width].
+#[derive(Clone, Debug)]
+struct Rows {
+    values: Vec<f32>,
+    width: usize,
+}
+
+impl Rows {
+    /// None where they do not live on the CPU.
+    fn of(tensor: &Tensor<2>) -> Option<Self> {
+        Some(Self { values: tensor.clone().try_into_vec_as::<f32>().ok()?, width: tensor.dims()[1] })
+    }
+
+    fn tensor(self, rows: usize) -> Tensor<2> {
+        Tensor::from_data(TensorData::new(self.values, [rows, self.width]), &Device::flex())
+    }
 }
 
 /// A copy of a state has its own.
@@ -81,29 +99,30 @@ impl ReadyMaps {
 impl PlainState {
     /// Takes out of a state what it carries; none, and nothing is taken, where something does not live on the CPU.
     fn take(state: &mut RecurrentState) -> Option<Self> {
-        let values = |tensor: Option<&Tensor<2>>| match tensor {
-            Some(tensor) => tensor.clone().try_into_vec_as::<f32>().map(Some),
-            None => Ok(None),
+        let plain = |tensor: Option<&Tensor<2>>| match tensor {
+            Some(tensor) => Some(Some(Rows::of(tensor)?)),
+            None => Some(None),
         };
         let fed = state.looking.as_ref().and_then(|looking| looking.fed.as_ref());
         let plain = Self {
             layers: PlainStates::new(&state.layers)?,
-            context: values(state.context.as_ref()).ok()?,
-            fed: values(fed).ok()?,
+            context: plain(state.context.as_ref())?,
+            fed: plain(fed)?,
             rows: state.layers.first()?.hidden.dims()[0],
             room: Room::default(),
         };
         (state.layers, state.context) = (Vec::new(), None);
-        state.looking.iter_mut().for_each(|looking| looking.fed = None);
+        if let Some(looking) = &mut state.looking {
+            looking.fed = None;
+        }
         Some(plain)
     }
 
     /// Only these rows, in this order.
     fn select(&mut self, rows: &[usize]) {
         let spare = &mut self.room.spare;
-        for list in self.context.iter_mut().chain(&mut self.fed) {
-            let width = list.len() / self.rows.max(1);
-            select_rows(list, width, rows, spare);
+        for Rows { values, width } in self.context.iter_mut().chain(&mut self.fed) {
+            select_rows(values, *width, rows, spare);
         }
         self.layers.select(rows, spare);
         self.rows = rows.len();
@@ -114,12 +133,10 @@ impl RecurrentState {
     /// The same with what it carries in tensors again, if it had plain values.
     pub(super) fn settled(mut self) -> Self {
         let Some(PlainState { layers, context, fed, rows, .. }) = self.plain.take() else { return self };
-        let tensor = |values: Vec<f32>| {
-            let shape = [rows, values.len() / rows.max(1)];
-            Tensor::from_data(TensorData::new(values, shape), &Device::flex())
-        };
-        self.looking.iter_mut().for_each(|looking| looking.fed = fed.clone().map(tensor));
-        Self { layers: layers.tensors(), context: context.map(tensor), ..self }
+        if let Some(looking) = &mut self.looking {
+            looking.fed = fed.map(|fed| fed.tensor(rows));
+        }
+        Self { layers: layers.tensors(), context: context.map(|context| context.tensor(rows)), ..self }
     }
 
     /// Only these rows of a state that is plain, in this order; the state itself if it is not.
@@ -164,7 +181,7 @@ impl RecurrentDecoder {
         }
         let rows = *rows;
         let looked = attention.and_then(|attention| attention.ready.as_ref().map(|maps| (attention, maps)));
-        let context = context.as_deref().unwrap_or_default();
+        let context = context.as_ref().map_or(&[][..], |context| &context.values);
         let (Some((attention, maps)), Some(looking)) = (looked, &mut state.looking) else {
             beside([vectors, context], rows, input);
             self.network.step_in_place(input, layers);
@@ -177,17 +194,18 @@ impl RecurrentDecoder {
             attention.look.look_in_place(layers.top(), rows, &looking.source, look, seen);
             maps.through(layers.top(), rows, seen, shares);
         }
-        let fed_before = fed.as_deref().unwrap_or_default();
+        let fed_before = fed.as_ref().map_or(&[][..], |fed| &fed.values);
         beside([vectors, context, fed_before, if before { seen } else { &[] }], rows, input);
         self.network.step_in_place(input, layers);
         if !before {
             attention.look.look_in_place(layers.top(), rows, &looking.source, look, seen);
         }
-        if let (FeedKind::Context | FeedKind::Place, Some(fed)) = (attention.feed, &mut *fed) {
+        if let (FeedKind::Context | FeedKind::Place, Some(Rows { values, width })) =
+            (attention.feed, &mut *fed)
+        {
             let wide = seen.len() / rows.max(1);
-            fed.clear();
-            seen.chunks_exact(wide.max(1))
-                .for_each(|seen| fed.extend_from_slice(&seen[wide - attention.fed..]));
+            values.clear();
+            seen.chunks_exact(wide.max(1)).for_each(|seen| values.extend_from_slice(&seen[wide - *width..]));
         }
         if !before {
             maps.through(layers.top(), rows, seen, shares);
@@ -200,7 +218,7 @@ impl RecurrentDecoder {
         }
         tanh_in_place(made);
         if let (FeedKind::Attentional, Some(fed)) = (attention.feed, fed) {
-            fed.clone_from(made);
+            fed.values.clone_from(made);
         }
         looking.step += 1;
         true

@@ -5,7 +5,7 @@
 //! its company.
 
 use crate::model::Model;
-use crate::output::{Columns, Unscored};
+use crate::output::Columns;
 
 /// The tokens that may be written in each sentence of a batch.
 pub(crate) struct Lists {
@@ -64,21 +64,13 @@ impl Listed {
     }
 
     /// Leaves in `to` the scores [N, V] of rows, of which the i-th belongs to sentence `sentences[i]`, by `scores` of
-    /// [`Listed::columns`] or of all tokens.
+    /// [`Listed::columns`], or of all tokens where these are not there.
     pub(crate) fn spread(&self, scores: &[f32], sentences: &[usize], to: &mut Vec<f32>) {
-        let width = scores.len() / sentences.len().max(1);
-        match width == self.lists.vocabulary {
-            true => self.lists.spread(sentences, to, |row, token, _| scores[row * width + token]),
-            false => self.lists.spread(sentences, to, |row, _, place| scores[row * width + place]),
+        let (union, vocabulary) = (self.lists.union.len(), self.lists.vocabulary);
+        match &self.columns {
+            Some(_) => self.lists.spread(sentences, to, |row, _, place| scores[row * union + place]),
+            None => self.lists.spread(sentences, to, |row, token, _| scores[row * vocabulary + token]),
         }
-    }
-
-    /// Scores [N, V] of rows, of which the i-th belongs to sentence `sentences[i]`.
-    pub(crate) fn scores(&self, rows: Unscored<'_>, sentences: &[usize]) -> Vec<f32> {
-        let few = self.columns().and_then(|columns| rows.scores_of(columns)).unwrap_or_else(|| rows.scores());
-        let (few, mut scores) = (few.try_into_vec_as::<f32>().unwrap_or_default(), Vec::new());
-        self.spread(&few, sentences, &mut scores);
-        scores
     }
 }
 

@@ -12,7 +12,7 @@
 //! k_i is h_i itself where it is as wide as the query, else W_k h_i. What depends on the source alone
 //! (the keys) is computed once per sentence by [`Score::keys`]. All of a score is in this file: a new
 //! one is a line in [`ScoreKind`] and in [`ScoreKind::ALL`], its parameters in [`Score::new`], its formula
-//! in [`Score::relevance`]; and in [`Score::comparison`] for plain rows, if a kernel has it.
+//! in [`Score::relevance`]; and in `Score::kernel` how a kernel has it, if one does.
 //!
 //! Letters: `B` sentences, `T` queries, `S` positions, `Q` width of a query, `H` width of a state,
 //! `A` width inside the additive score.
@@ -148,8 +148,9 @@ impl Score {
         };
         (self.ready_query, self.ready_key) = (ready(&self.query), ready(&self.key));
         self.ready_vector = self.vector.as_ref().and_then(|vector| how.values(vector));
-        let sharpness = self.sharpness.as_ref().and_then(|sharpness| Values::of(&sharpness.val().exp()));
-        self.ready_sharpness = sharpness.and_then(|sharpness| sharpness.slice().first().copied());
+        let sharpness = self.sharpness.as_ref().and_then(|sharpness| how.values(sharpness));
+        self.ready_sharpness =
+            sharpness.and_then(|sharpness| sharpness.slice().first().map(|gamma| gamma.exp()));
     }
 
     /// How a kernel compares queries of this width with keys; none where it has no form of the score, or weights are not ready.

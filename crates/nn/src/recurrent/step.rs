@@ -12,6 +12,7 @@ use gatto_kernels::recurrent::{StepRoom, step_prepared};
 pub struct PlainStates {
     /// h and, of an LSTM, c of each layer: [R, H].
     layers: Vec<[Vec<f32>; 2]>,
+    has_cells: bool,
     width: usize,
     room: StepRoom,
 }
@@ -23,9 +24,9 @@ impl PlainStates {
         let of_layer = |state: &CellState| {
             Some([values(&state.hidden)?, state.cell.as_ref().map_or(Some(Vec::new()), values)?])
         };
-        let width = layers.first()?.hidden.dims()[1];
+        let (width, has_cells) = (layers.first()?.hidden.dims()[1], layers.first()?.cell.is_some());
         let layers = layers.iter().map(of_layer).collect::<Option<_>>()?;
-        Some(Self { layers, width, room: StepRoom::default() })
+        Some(Self { layers, has_cells, width, room: StepRoom::default() })
     }
 
     /// The same as tensors.
@@ -33,7 +34,7 @@ impl PlainStates {
         let tensor = |values: &Vec<f32>| plain(values.clone(), [values.len() / self.width, self.width]);
         let of_layer = |[hidden, cell]: &[Vec<f32>; 2]| CellState {
             hidden: tensor(hidden),
-            cell: (!cell.is_empty()).then(|| tensor(cell)),
+            cell: self.has_cells.then(|| tensor(cell)),
         };
         self.layers.iter().map(of_layer).collect()
     }

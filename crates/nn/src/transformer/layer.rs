@@ -107,7 +107,7 @@ impl Layer {
         self.cross.iter_mut().for_each(|cross| cross.prepare(how));
         self.feed_forward.inner.prepare(how);
         self.feed_forward.outer.prepare(how);
-        self.step = ReadyStep(LayerStep::new(self).map(Arc::new));
+        self.step = ReadyStep(LayerStep::new(self, how).map(Arc::new));
     }
 
     /// A source [B, S, …] as this layer sees it.

@@ -128,7 +128,7 @@ impl Stack {
     /// Makes the weights ready for prediction.
     pub fn prepare(&mut self, how: Preparing<'_>) {
         self.layers.iter_mut().for_each(|layer| layer.prepare(how));
-        self.ready_norm = ReadyNorm(self.norm.as_ref().and_then(Norm::new).map(Arc::new));
+        self.ready_norm = ReadyNorm(self.norm.as_ref().and_then(|norm| Norm::new(norm, how)).map(Arc::new));
         self.positions.prepare(how);
     }
 

@@ -15,7 +15,8 @@ use crate::attention::MultiHead;
 use crate::flex::{Values, plain};
 use crate::norm::EPSILON;
 use crate::positions::Place;
-use crate::{LayerNorm, Linear, ReadyMap};
+use crate::{LayerNorm, Linear, Preparing, ReadyMap};
+use burn::module::Param;
 use burn::tensor::Tensor;
 use gatto_kernels::attention::{Column, Mask, Piece, forward_column};
 use gatto_kernels::prepared::forward_all;
@@ -50,8 +51,9 @@ pub(super) struct Norm {
 }
 
 impl Norm {
-    pub(super) fn new(norm: &LayerNorm) -> Option<Self> {
-        Some(Self { scale: values(&norm.scale.val())?, shift: values(&norm.shift.val())? })
+    pub(super) fn new(norm: &LayerNorm, how: Preparing<'_>) -> Option<Self> {
+        let values = |parameter: &Param<Tensor<1>>| Some(how.values(parameter)?.slice().to_vec());
+        Some(Self { scale: values(&norm.scale)?, shift: values(&norm.shift)? })
     }
 
     fn apply(&self, x: &mut [f32]) {
@@ -59,29 +61,25 @@ impl Norm {
     }
 }
 
-fn values<const D: usize>(tensor: &Tensor<D>) -> Option<Vec<f32>> {
-    Some(Values::of(tensor)?.slice().to_vec())
-}
-
 impl LayerStep {
     /// None where its weights are not ready, or attention has no maps.
-    pub(super) fn new(layer: &Layer) -> Option<Self> {
+    pub(super) fn new(layer: &Layer, how: Preparing<'_>) -> Option<Self> {
         let [query, key, value, output] = maps(&layer.attention)?;
         let cross = match (&layer.cross, &layer.cross_norm) {
             (Some(cross), Some(norm)) => {
                 let [query, _, _, output] = maps(cross)?;
-                Some(CrossStep { query, output, norm: Norm::new(norm)? })
+                Some(CrossStep { query, output, norm: Norm::new(norm, how)? })
             }
             _ => None,
         };
         Some(Self {
             own: [query, key, value],
             output,
-            norm: Norm::new(&layer.attention_norm)?,
+            norm: Norm::new(&layer.attention_norm, how)?,
             cross,
             inner: layer.feed_forward.inner.ready()?,
             outer: layer.feed_forward.outer.ready()?,
-            feed_forward_norm: Norm::new(&layer.feed_forward_norm)?,
+            feed_forward_norm: Norm::new(&layer.feed_forward_norm, how)?,
         })
     }
 }
