@@ -197,7 +197,9 @@ impl Positions {
                 rows.for_each(|(row, x)| add(x, &vectors.slice()[column(row).min(last) * width..][..width]));
             }
             (PositionKind::Sinusoidal, _) if place.padding.is_none() => {
-                self.waves.with(place.first, width, |vector| rows.for_each(|(_, x)| add(x, vector)));
+                self.waves.with(place.first, width, |vector| {
+                    x.chunks_exact_mut(width).for_each(|x| add(x, vector));
+                });
             }
             (PositionKind::Sinusoidal, _) => {
                 rows.for_each(|(row, x)| self.waves.with(column(row), width, |vector| add(x, vector)));

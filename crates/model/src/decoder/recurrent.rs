@@ -46,18 +46,17 @@ pub(crate) struct RecurrentState {
 }
 
 impl RecurrentState {
-    pub(crate) fn select(self, rows: &[usize]) -> Self {
-        let state = match self.select_plain(rows) {
-            Ok(selected) => return selected,
-            Err(state) => state,
-        };
-        let Some(first) = state.layers.first() else { return state };
+    pub(crate) fn select(mut self, rows: &[usize]) -> Self {
+        if self.select_plain(rows) {
+            return self;
+        }
+        let Some(first) = self.layers.first() else { return self };
         let ids = row_ids(rows, &first.hidden.device());
         let select = |part: Tensor<2>| part.select(0, ids.clone());
         Self {
-            layers: state.layers.iter().map(|state| state.map(select)).collect(),
-            context: state.context.map(select),
-            looking: state.looking.map(|looking| looking.select(rows)),
+            layers: self.layers.iter().map(|state| state.map(select)).collect(),
+            context: self.context.map(select),
+            looking: self.looking.map(|looking| looking.select(rows)),
             plain: None,
         }
     }

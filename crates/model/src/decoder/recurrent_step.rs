@@ -139,15 +139,15 @@ impl RecurrentState {
         Self { layers: layers.tensors(), context: context.map(|context| context.tensor(rows)), ..self }
     }
 
-    /// Only these rows of a state that is plain, in this order; the state itself if it is not.
-    pub(super) fn select_plain(mut self, rows: &[usize]) -> Result<Self, Self> {
-        let Some(plain) = &mut self.plain else { return Err(self) };
+    /// Only these rows of a state that is plain, in this order; tells whether it is.
+    pub(super) fn select_plain(&mut self, rows: &[usize]) -> bool {
+        let Some(plain) = &mut self.plain else { return false };
         let of = plain.rows;
         plain.select(rows);
-        self.looking = self
-            .looking
-            .map(|looking| LookingState { source: looking.source.select(rows, Some(of)), ..looking });
-        Ok(self)
+        let looking = self.looking.take();
+        self.looking =
+            looking.map(|looking| LookingState { source: looking.source.select(rows, Some(of)), ..looking });
+        true
     }
 }
 
